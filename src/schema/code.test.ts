@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../test/support/property-runs.ts';
 import { s } from './builders.ts';
 import { Code, quote } from './code.ts';
 import { decode } from './decode/decode.ts';
@@ -20,27 +20,23 @@ it('written code never takes a name or a word of a description for code', () => 
     fc.string({ unit: 'binary', maxLength: 12 }),
     fc.constantFrom('"]; throw 1; //', "'", '`$', '\\', '\u2028', '__proto__', 'constructor', '*/', '\n'),
   );
-  fc.assert(
-    fc.property(hostile, hostile, hostile, (field, shape, word) => {
-      const fields = Object.fromEntries([[field, s.enum([word || 'a'], { default: word || 'a', required: true })]]);
-      const schema = s.object(shape, fields, {
-        rules: [(value: object) => invalid('', Object.keys(value), 'seen')],
-      }) as unknown as ObjectSchema<any>;
-      const decoded = decode(schema, {});
-      expect(Object.keys(decoded)).toEqual([field]);
-      expect(Object.getOwnPropertyDescriptor(decoded, field)?.value).toBe(word || 'a');
-      const found = validate(schema, decoded, { operation: 'create', old: undefined, subresource: undefined });
-      expect(found.map(({ message }) => message)).toEqual([`Invalid value: ${JSON.stringify([field])}: seen`]);
-    }),
-  );
+  forAll(hostile, hostile, hostile, (field, shape, word) => {
+    const fields = Object.fromEntries([[field, s.enum([word || 'a'], { default: word || 'a', required: true })]]);
+    const schema = s.object(shape, fields, {
+      rules: [(value: object) => invalid('', Object.keys(value), 'seen')],
+    }) as unknown as ObjectSchema<any>;
+    const decoded = decode(schema, {});
+    expect(Object.keys(decoded)).toEqual([field]);
+    expect(Object.getOwnPropertyDescriptor(decoded, field)?.value).toBe(word || 'a');
+    const found = validate(schema, decoded, { operation: 'create', old: undefined, subresource: undefined });
+    expect(found.map(({ message }) => message)).toEqual([`Invalid value: ${JSON.stringify([field])}: seen`]);
+  });
 });
 
 it('written code quotes texts as JavaScript reads them', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const code = new Code();
-      code.add(`return ${quote(text)};`);
-      expect(code.compile<() => string>('')()).toBe(text);
-    }),
-  );
+  forAll(fc.string({ unit: 'binary' }), (text) => {
+    const code = new Code();
+    code.add(`return ${quote(text)};`);
+    expect(code.compile<() => string>('')()).toBe(text);
+  });
 });

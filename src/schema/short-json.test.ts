@@ -1,14 +1,12 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../test/support/property-runs.ts';
 import { shortJson } from './short-json.ts';
 
 it('writes short values as JSON.stringify does', () => {
-  fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-      const whole = JSON.stringify(value);
-      expect(shortJson(value)).toBe(whole.length <= 2_000 ? whole : `${whole.slice(0, 2_000)}...`);
-    }),
-  );
+  forAll(fc.jsonValue({ maxDepth: 4 }), (value) => {
+    const whole = JSON.stringify(value);
+    expect(shortJson(value)).toBe(whole.length <= 2_000 ? whole : `${whole.slice(0, 2_000)}...`);
+  });
   expect(shortJson(undefined)).toBe('null');
   expect(shortJson({ a: undefined, b: [undefined, { c: undefined }] })).toBe('{"b":[null,{}]}');
 });

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { analyse, filesBelow, root } from './source.ts';
 
 /** Calls that can fail; `eventually` and `until` do when their condition does not come true. */
-const ASSERTION = /\b(?:expect\w*|assert|eventually|until\w*)\b/;
+const ASSERTION = /\b(?:expect\w*|assert|forAll\w*|eventually|until\w*)\b/;
 const TEST = /(?<![.\w])(?:it|test)(?!\.skip\()(?=[.(<`])/g;
 const SLEEP = /(?<![.\w])(?:setTimeout|setInterval)\b/;
 const REGEXP = /(?<=(?:[(,=:!&|?;[]|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { endOfStructure, parseWithout } from './json-scan.ts';
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
@@ -17,13 +17,11 @@ it('finds the end at any position in memory', () => {
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.array(tie('value')), fc.dictionary(text, tie('value'))),
   }));
-  fc.assert(
-    fc.property(fc.array(value), fc.nat(7), (list, offset) => {
-      const json = JSON.stringify(list);
-      const whole = Buffer.from(`${'"'.repeat(offset)}${json}]}""`);
-      expect(endOfStructure(whole.subarray(offset), 0)).toBe(Buffer.byteLength(json));
-    }),
-  );
+  forAll(fc.array(value), fc.nat(7), (list, offset) => {
+    const json = JSON.stringify(list);
+    const whole = Buffer.from(`${'"'.repeat(offset)}${json}]}""`);
+    expect(endOfStructure(whole.subarray(offset), 0)).toBe(Buffer.byteLength(json));
+  });
 });
 
 it('stops at the end of the JSON when a string or a structure does not end', () => {

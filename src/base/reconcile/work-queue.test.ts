@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAllAsync } from '../../../test/support/property-runs.ts';
 import { systemRandom } from '../random.ts';
 import { ControlledClock } from '../time/clock.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -165,38 +165,36 @@ it('WorkQueue rejects with the error of work that rejects, after all workers hav
 });
 
 it('WorkQueue processes the newest state of every key, whatever the order of adds', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 5, 20) }), {
-        maxLength: 40,
-      }),
-      fc.integer({ min: 1, max: 4 }),
-      async (adds, workers) => {
-        const { clock, queue } = setUp();
-        const wanted = new Map<string, number>();
-        const seen = new Map<string, number>();
-        const busy = new Set<string>();
-        const running = queue.run(
-          async (key) => {
-            expect(busy.has(key)).toBe(false);
-            busy.add(key);
-            seen.set(key, wanted.get(key) ?? 0);
-            await turn();
-            busy.delete(key);
-          },
-          { workers },
-        );
-        for (const [index, { key, delay }] of adds.entries()) {
-          wanted.set(key, index);
-          queue.addAfter(key, delay);
-          if (index % 3 === 0) await turn();
-        }
-        await clock.advance(100);
-        await queue.drain();
-        await running;
-        expect(seen).toEqual(wanted);
-      },
-    ),
+  await forAllAsync(
     { numRuns: 50 },
+    fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 5, 20) }), {
+      maxLength: 40,
+    }),
+    fc.integer({ min: 1, max: 4 }),
+    async (adds, workers) => {
+      const { clock, queue } = setUp();
+      const wanted = new Map<string, number>();
+      const seen = new Map<string, number>();
+      const busy = new Set<string>();
+      const running = queue.run(
+        async (key) => {
+          expect(busy.has(key)).toBe(false);
+          busy.add(key);
+          seen.set(key, wanted.get(key) ?? 0);
+          await turn();
+          busy.delete(key);
+        },
+        { workers },
+      );
+      for (const [index, { key, delay }] of adds.entries()) {
+        wanted.set(key, index);
+        queue.addAfter(key, delay);
+        if (index % 3 === 0) await turn();
+      }
+      await clock.advance(100);
+      await queue.drain();
+      await running;
+      expect(seen).toEqual(wanted);
+    },
   );
 });

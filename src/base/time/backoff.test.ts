@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import type { Random } from '../random.ts';
 import { Backoff, backoffDelay } from './backoff.ts';
 
@@ -15,19 +15,17 @@ it('backoffDelay doubles from the base up to the limit', () => {
 });
 
 it('backoffDelay randomizes by no more than the jitter', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 2000 }),
-      fc.double({ min: 0, max: 1, noNaN: true }),
-      fc.double({ min: 0, max: 0.999, noNaN: true }),
-      (failures, jitter, chance) => {
-        const options = { base: 10, max: 1000, jitter };
-        const full = backoffDelay(failures, { ...options, jitter: 0 }, always(0));
-        const delay = backoffDelay(failures, options, always(chance));
-        expect(delay).toBeLessThanOrEqual(full);
-        expect(delay).toBeGreaterThanOrEqual(full * (1 - jitter) - 1e-9);
-      },
-    ),
+  forAll(
+    fc.integer({ min: 1, max: 2000 }),
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    fc.double({ min: 0, max: 0.999, noNaN: true }),
+    (failures, jitter, chance) => {
+      const options = { base: 10, max: 1000, jitter };
+      const full = backoffDelay(failures, { ...options, jitter: 0 }, always(0));
+      const delay = backoffDelay(failures, options, always(chance));
+      expect(delay).toBeLessThanOrEqual(full);
+      expect(delay).toBeGreaterThanOrEqual(full * (1 - jitter) - 1e-9);
+    },
   );
 });
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fc, forAllAsync } from '../../../test/support/property-runs.ts';
 import { ScriptedApi, type TestObject, testKind } from '../../../test/support/scripted-api.ts';
 import { ApiError, tooOld } from '../../api/errors.ts';
 import { silent } from '../../base/log.ts';
@@ -390,27 +390,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe('an informer under random changes and failures', () => {
   it('ends with the state of the server, and its handlers saw consistent changes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { api, clock, stop } = setUp();
-        const failures: unknown[] = [];
-        const log = { ...silent, with: () => log, error: (_: string, fields?: object) => void failures.push(fields) };
-        const client = createClient(api);
-        const watched = new InformerFactory({ client, clock, random: systemRandom, log, signal: stop.signal });
-        const informer = watched.of(Pod);
-        const { state } = recorder(informer);
-        for (const each of steps) await perform(api, clock, each);
-        await clock.advance(120_000);
-        expect(failures).toEqual([]);
-        const expected = new Map(api.list('pods').map((object) => [keyOf(object), object]));
-        expect(new Map(informer.lister.list().map((object) => [keyOf(object), object]))).toEqual(expected);
-        expect(state).toEqual(expected);
-        await informer.waitFor(api.list('pods').at(-1)?.metadata.resourceVersion ?? 0);
-        stop.abort();
-        await watched.stopped();
-      }),
-      { numRuns: 150 },
-    );
+    await forAllAsync({ numRuns: 150 }, fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { api, clock, stop } = setUp();
+      const failures: unknown[] = [];
+      const log = { ...silent, with: () => log, error: (_: string, fields?: object) => void failures.push(fields) };
+      const client = createClient(api);
+      const watched = new InformerFactory({ client, clock, random: systemRandom, log, signal: stop.signal });
+      const informer = watched.of(Pod);
+      const { state } = recorder(informer);
+      for (const each of steps) await perform(api, clock, each);
+      await clock.advance(120_000);
+      expect(failures).toEqual([]);
+      const expected = new Map(api.list('pods').map((object) => [keyOf(object), object]));
+      expect(new Map(informer.lister.list().map((object) => [keyOf(object), object]))).toEqual(expected);
+      expect(state).toEqual(expected);
+      await informer.waitFor(api.list('pods').at(-1)?.metadata.resourceVersion ?? 0);
+      stop.abort();
+      await watched.stopped();
+    });
   });
 });
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { distribute, type Recipient } from './distribute.ts';
 import { EVENLY, parsePreferences } from './preferences.ts';
 
@@ -95,30 +95,24 @@ describe('replicas are divided', () => {
       byName: fc.dictionary(fc.constantFrom('a', 'b', 'c', '*'), preference),
       clusters: fc.uniqueArray(cluster, { selector: ({ name }) => name }),
     });
-    fc.assert(
-      fc.property(world, ({ replicas, rebalance, byName, clusters }) => {
-        const preferences = { rebalance, clusters: byName as any };
-        const result = distribute({ key: 'x', replicas, preferences, clusters: clusters as Recipient[] });
-        const total = [...result.values()].reduce((sum, each) => sum + each, 0);
-        const running = clusters.reduce(
-          (sum, { name, capacity = 60 }) => sum + Math.min(result.get(name)!, capacity),
-          0,
-        );
-        expect(rebalance ? running : total).toBeLessThanOrEqual(replicas);
-        for (const { name } of clusters) {
-          const { maxReplicas = replicas } = byName[name] ?? byName['*'] ?? { maxReplicas: 0 };
-          expect(result.get(name)).toBeLessThanOrEqual(Math.max(0, maxReplicas));
-        }
-        const isLimited = clusters.every(({ name }) => (byName[name] ?? byName['*'])?.maxReplicas !== undefined);
-        const hasWeight = clusters.some(({ name }) => ((byName[name] ?? byName['*'])?.weight ?? 0) > 0);
-        const open = clusters.some(({ name }) => {
-          const found = byName[name] ?? byName['*'];
-          return found !== undefined && found.weight > 0 && found.maxReplicas === undefined;
-        });
-        if (!isLimited && hasWeight && open) expect(total).toBeGreaterThanOrEqual(replicas);
-      }),
-      { numRuns: 2_000 },
-    );
+    forAll({ numRuns: 2_000 }, world, ({ replicas, rebalance, byName, clusters }) => {
+      const preferences = { rebalance, clusters: byName as any };
+      const result = distribute({ key: 'x', replicas, preferences, clusters: clusters as Recipient[] });
+      const total = [...result.values()].reduce((sum, each) => sum + each, 0);
+      const running = clusters.reduce((sum, { name, capacity = 60 }) => sum + Math.min(result.get(name)!, capacity), 0);
+      expect(rebalance ? running : total).toBeLessThanOrEqual(replicas);
+      for (const { name } of clusters) {
+        const { maxReplicas = replicas } = byName[name] ?? byName['*'] ?? { maxReplicas: 0 };
+        expect(result.get(name)).toBeLessThanOrEqual(Math.max(0, maxReplicas));
+      }
+      const isLimited = clusters.every(({ name }) => (byName[name] ?? byName['*'])?.maxReplicas !== undefined);
+      const hasWeight = clusters.some(({ name }) => ((byName[name] ?? byName['*'])?.weight ?? 0) > 0);
+      const open = clusters.some(({ name }) => {
+        const found = byName[name] ?? byName['*'];
+        return found !== undefined && found.weight > 0 && found.maxReplicas === undefined;
+      });
+      if (!isLimited && hasWeight && open) expect(total).toBeGreaterThanOrEqual(replicas);
+    });
   });
 });
 

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { received, shown } from '../../../test/support/kinds/test-object.ts';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { clone } from '../../base/json/tree.ts';
 import { decode } from '../../schema/decode/decode.ts';
 import { DaemonSet } from '../groups/apps/daemon-set.ts';
@@ -138,44 +138,32 @@ describe.each(pairs)('%s of %s', (_name, apiVersion, kind, version) => {
   };
 
   test('is the same after it was stored', () => {
-    fc.assert(
-      fc.property(objects(kind, version), (object) => {
-        expect(shown(kind, toHub(object), apiVersion)).toEqual(object);
-      }),
-      { numRuns: 300 },
-    );
+    forAll({ numRuns: 300 }, objects(kind, version), (object) => {
+      expect(shown(kind, toHub(object), apiVersion)).toEqual(object);
+    });
   });
 
   test('shows a stored object so that nothing of it is lost', () => {
-    fc.assert(
-      fc.property(objects(kind, kind.hub), (object) => {
-        expect(toHub(shown(kind, object, apiVersion))).toEqual(object);
-      }),
-      { numRuns: 300 },
-    );
+    forAll({ numRuns: 300 }, objects(kind, kind.hub), (object) => {
+      expect(toHub(shown(kind, object, apiVersion))).toEqual(object);
+    });
   });
 
   test('gives a client that sends back what it got the same object again', () => {
-    fc.assert(
-      fc.property(objects(kind, kind.hub), (object) => {
-        const sent = JSON.parse(JSON.stringify(shown(kind, object, apiVersion)));
-        const again = received(kind, sent, apiVersion);
-        expect(decode(kind.hub.schema, again)).toEqual(decode(kind.hub.schema, withDefaults(object, again)));
-      }),
-      { numRuns: 100 },
-    );
+    forAll({ numRuns: 100 }, objects(kind, kind.hub), (object) => {
+      const sent = JSON.parse(JSON.stringify(shown(kind, object, apiVersion)));
+      const again = received(kind, sent, apiVersion);
+      expect(decode(kind.hub.schema, again)).toEqual(decode(kind.hub.schema, withDefaults(object, again)));
+    });
   });
 
   test('changes nothing in the object it converts', () => {
-    fc.assert(
-      fc.property(objects(kind, kind.hub), (object) => {
-        const before = clone(object);
-        version.fromHub?.(object);
-        version.toHub?.(shown(kind, object, apiVersion));
-        expect(object).toEqual(before);
-      }),
-      { numRuns: 50 },
-    );
+    forAll({ numRuns: 50 }, objects(kind, kind.hub), (object) => {
+      const before = clone(object);
+      version.fromHub?.(object);
+      version.toHub?.(shown(kind, object, apiVersion));
+      expect(object).toEqual(before);
+    });
   });
 });
 

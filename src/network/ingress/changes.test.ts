@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NEVER_SPENT } from '../../../test/support/divided-work.ts';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { type ConfigChange, ConfigReplica, changesBetween, MAX_PART } from './changes.ts';
 import { EMPTY_CONFIG, type IngressConfig, type PathRule } from './config.ts';
 
@@ -43,18 +43,15 @@ it('a replica becomes what the config is', () => {
         ),
       }),
     );
-  fc.assert(
-    fc.property(fc.array(config, { maxLength: 4 }), fc.boolean(), (configs, isSpent) => {
-      const replica = new ConfigReplica();
-      let before = EMPTY_CONFIG;
-      for (const after of configs) {
-        send(replica, partsOf(before, after, { isSpent: () => isSpent }));
-        expect(replica.config).toEqual(after);
-        before = after;
-      }
-    }),
-    { numRuns: 50 },
-  );
+  forAll({ numRuns: 50 }, fc.array(config, { maxLength: 4 }), fc.boolean(), (configs, isSpent) => {
+    const replica = new ConfigReplica();
+    let before = EMPTY_CONFIG;
+    for (const after of configs) {
+      send(replica, partsOf(before, after, { isSpent: () => isSpent }));
+      expect(replica.config).toEqual(after);
+      before = after;
+    }
+  });
 });
 
 it('nothing changes before the last part is here', () => {

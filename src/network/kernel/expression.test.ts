@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll, forAllAsync } from '../../../test/support/property-runs.ts';
 import { forgetInput } from './conntrack/forget-connections.ts';
 import type { Command } from './kernel.ts';
 import { routingCommands } from './routing/routing-commands.ts';
@@ -43,7 +43,7 @@ describe('no text of others reaches nft', () => {
     ['the name of a chain', (text) => ({ do: 'add-chain', chain: text })],
     ['the type of a set', (text) => ({ do: 'add-set', set: { name: 's', kind: 'set', type: text } })],
   ])('as %s', async (_, commandWith) => {
-    await fc.assert(fc.asyncProperty(hostile, (text) => isRejected(commandWith(text))));
+    await forAllAsync(hostile, (text) => isRejected(commandWith(text)));
   });
 
   it('as a word of a rule, unless it is one of the language', async () => {
@@ -52,17 +52,13 @@ describe('no text of others reaches nft', () => {
       word,
       fc.constantFrom('include', 'define', 'flush', 'delete', 'table', 'log', 'queue', '"x"', '#'),
     );
-    await fc.assert(
-      fc.asyncProperty(foreign, (text) => isRejected({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` })),
-    );
+    await forAllAsync(foreign, (text) => isRejected({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` }));
   });
 
   it('as an address or a range in a rule', () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        for (const check of [address, range, macAddress]) expect(() => check(text)).toThrow(/is not a/);
-      }),
-    );
+    forAll(hostile, (text) => {
+      for (const check of [address, range, macAddress]) expect(() => check(text)).toThrow(/is not a/);
+    });
   });
 });
 
@@ -71,25 +67,23 @@ it('no text of others reaches ip and bridge', () => {
   const owner = 'qd0000000f';
   const peer = { remote: '172.16.0.3', gateway: '10.0.2.0', mac: '0a:58:ac:10:00:03', ranges: ['10.0.2.0/24'] };
   const tunnel = { vni: 7, port: 4789, local: '192.168.1.1', address: '10.0.0.0', mac: '0a:58:c0:a8:01:01', mtu: 1450 };
-  fc.assert(
-    fc.property(fc.oneof(hostile, fc.constantFrom('add', 'dead', 'default')), (text) => {
-      for (const route of [
-        { range: text, via: '192.168.1.2' },
-        { range: '10.0.1.0/24', via: text },
-      ]) {
-        expect(() => routingCommands(owner, none, { routes: [route], tunnel: undefined })).toThrow();
-      }
-      for (const changes of [{ remote: text }, { gateway: text }, { mac: text }, { ranges: [text] }]) {
-        const peers = [{ ...peer, ...changes }];
-        expect(() => routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, peers } })).toThrow();
-      }
-      for (const changes of [{ local: text }, { address: text }, { mac: text }]) {
-        expect(() =>
-          routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, ...changes, peers: [] } }),
-        ).toThrow();
-      }
-    }),
-  );
+  forAll(fc.oneof(hostile, fc.constantFrom('add', 'dead', 'default')), (text) => {
+    for (const route of [
+      { range: text, via: '192.168.1.2' },
+      { range: '10.0.1.0/24', via: text },
+    ]) {
+      expect(() => routingCommands(owner, none, { routes: [route], tunnel: undefined })).toThrow();
+    }
+    for (const changes of [{ remote: text }, { gateway: text }, { mac: text }, { ranges: [text] }]) {
+      const peers = [{ ...peer, ...changes }];
+      expect(() => routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, peers } })).toThrow();
+    }
+    for (const changes of [{ local: text }, { address: text }, { mac: text }]) {
+      expect(() =>
+        routingCommands(owner, none, { routes: [], tunnel: { ...tunnel, ...changes, peers: [] } }),
+      ).toThrow();
+    }
+  });
 });
 
 it('no text of others reaches the program that forgets connections', () => {
@@ -97,10 +91,8 @@ it('no text of others reaches the program that forgets connections', () => {
   expect(forgetInput([{ ...connection, keep: ['10.0.0.2 53', 'fd00::1 53'] }])).toBe(
     '10.0.0.1 53 10.0.0.2,53 fd00::1,53\n',
   );
-  fc.assert(
-    fc.property(hostile, (text) => {
-      expect(() => forgetInput([{ ...connection, address: text }])).toThrow();
-      expect(() => forgetInput([{ ...connection, keep: [`${text} 53`] }])).toThrow();
-    }),
-  );
+  forAll(hostile, (text) => {
+    expect(() => forgetInput([{ ...connection, address: text }])).toThrow();
+    expect(() => forgetInput([{ ...connection, keep: [`${text} 53`] }])).toThrow();
+  });
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { guardCommands } from './guard-rules.ts';
 
 const own = { sandboxId: 'abc', device: 'veth1', address: '10.244.0.2', mac: '0a:58:0a:f4:00:02' };
@@ -20,9 +20,7 @@ it('rejects addresses, hardware addresses and interfaces that are none', () => {
   const hostile = fc
     .tuple(fc.string(), fc.constantFrom(' ', '\n', ';', '{', '"', '#', '\0', '/'), fc.string())
     .map((parts) => parts.join(''));
-  fc.assert(
-    fc.property(hostile, fc.constantFrom('device', 'address', 'mac'), (text, field) => {
-      expect(() => guardCommands('node', { ...own, [field]: text }, { guardsReceived: true })).toThrow();
-    }),
-  );
+  forAll(hostile, fc.constantFrom('device', 'address', 'mac'), (text, field) => {
+    expect(() => guardCommands('node', { ...own, [field]: text }, { guardsReceived: true })).toThrow();
+  });
 });

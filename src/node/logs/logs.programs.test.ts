@@ -3,8 +3,8 @@ import { appendFile, readdir, readFile, rename, rm, symlink, writeFile } from 'n
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../base/log.ts';
@@ -95,15 +95,13 @@ describe('a log', () => {
     const filter = { ...ALL, timestamps };
     const whole = new EntryReader(filter).push(Buffer.from(bytes)).toString();
     expect(whole).toContain('part end\n');
-    fc.assert(
-      fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
-        const reader = new EntryReader(filter);
-        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
-        const chunks = places.slice(1).map((end, index) => Buffer.from(bytes.subarray(places[index], end)));
-        const parts = chunks.map((chunk) => reader.push(chunk).toString());
-        expect(parts.join('')).toBe(whole);
-      }),
-    );
+    forAll(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
+      const reader = new EntryReader(filter);
+      const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+      const chunks = places.slice(1).map((end, index) => Buffer.from(bytes.subarray(places[index], end)));
+      const parts = chunks.map((chunk) => reader.push(chunk).toString());
+      expect(parts.join('')).toBe(whole);
+    });
   });
 
   it('has no more than the last lines when the container writes meanwhile', async () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import type { ContainerConfig } from '../runtime/container-config.ts';
 import { mountPathProblem } from './mount-paths.ts';
 
@@ -58,10 +58,8 @@ it('has the same rules for devices', () => {
 it('is not misled by any spelling of /proc, /sys and /dev', () => {
   const filler = fc.array(fc.constantFrom('/', '/.', '//', '/./'), { maxLength: 4 }).map((parts) => parts.join(''));
   const reserved = fc.constantFrom('proc', 'sys', 'dev', 'dev/pts', 'proc/self/cwd');
-  fc.assert(
-    fc.property(filler, reserved, filler, fc.string(), (before, name, after, rest) => {
-      const path = `${before}/${name}${after}${name === 'dev' ? '' : `/${rest}`}`;
-      expect(problem(path)).toBeDefined();
-    }),
-  );
+  forAll(filler, reserved, filler, fc.string(), (before, name, after, rest) => {
+    const path = `${before}/${name}${after}${name === 'dev' ? '' : `/${rest}`}`;
+    expect(problem(path)).toBeDefined();
+  });
 });

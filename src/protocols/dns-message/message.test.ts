@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { Flag, RecordType, ResponseCode } from './codes.ts';
 import { readQuery, readResponse } from './message.ts';
 import { MessageError } from './message-error.ts';
@@ -59,40 +59,34 @@ const records = fc.array(anyRecord, { maxLength: 8 });
 
 describe('a message', () => {
   it('is read back as it was written', () => {
-    fc.assert(
-      fc.property(anyName, records, records, records, (questionName, answers, authorities, additionals) => {
-        const message = writeMessage(
-          parts({ questionName, questionBytes: question(questionName, 1), answers, authorities, additionals }),
-          65535,
-        );
-        const read = readResponse(message);
-        expect(read.question).toEqual({ name: questionName, type: 1, class: 1 });
-        expect(read.answers).toEqual(answers);
-        expect(read.authorities).toEqual(authorities);
-        expect(read.additionals).toEqual(additionals);
-      }),
-    );
+    forAll(anyName, records, records, records, (questionName, answers, authorities, additionals) => {
+      const message = writeMessage(
+        parts({ questionName, questionBytes: question(questionName, 1), answers, authorities, additionals }),
+        65535,
+      );
+      const read = readResponse(message);
+      expect(read.question).toEqual({ name: questionName, type: 1, class: 1 });
+      expect(read.answers).toEqual(answers);
+      expect(read.authorities).toEqual(authorities);
+      expect(read.additionals).toEqual(additionals);
+    });
   });
 
   it('stays within the size limit, and is marked as truncated when answers are missing', () => {
-    fc.assert(
-      fc.property(
-        records,
-        records,
-        records,
-        fc.integer({ min: 80, max: 1232 }),
-        (answers, authorities, additionals, limit) => {
-          const edns = { udpSize: 1232, dnssecOk: false };
-          const message = writeMessage(parts({ answers, authorities, additionals, edns }), limit);
-          expect(message.length).toBeLessThanOrEqual(limit);
-          const read = readResponse(message);
-          const isTruncated = (read.flags & Flag.TRUNCATED) !== 0;
-          expect(read.answers).toEqual(answers.slice(0, read.answers.length));
-          expect(isTruncated).toBe(
-            read.answers.length < answers.length || read.authorities.length < authorities.length,
-          );
-        },
-      ),
+    forAll(
+      records,
+      records,
+      records,
+      fc.integer({ min: 80, max: 1232 }),
+      (answers, authorities, additionals, limit) => {
+        const edns = { udpSize: 1232, dnssecOk: false };
+        const message = writeMessage(parts({ answers, authorities, additionals, edns }), limit);
+        expect(message.length).toBeLessThanOrEqual(limit);
+        const read = readResponse(message);
+        const isTruncated = (read.flags & Flag.TRUNCATED) !== 0;
+        expect(read.answers).toEqual(answers.slice(0, read.answers.length));
+        expect(isTruncated).toBe(read.answers.length < answers.length || read.authorities.length < authorities.length);
+      },
     );
   });
 
@@ -123,7 +117,7 @@ describe('a message', () => {
       }
       return true;
     };
-    fc.assert(fc.property(bytes(600), attempt), { numRuns: 2_000 });
+    forAll({ numRuns: 2_000 }, bytes(600), attempt);
     const valid = writeMessage(
       parts({
         answers: [
@@ -136,14 +130,11 @@ describe('a message', () => {
       512,
     );
     const changes = fc.array(fc.tuple(fc.nat(valid.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 });
-    fc.assert(
-      fc.property(changes, fc.nat(valid.length), (changed, length) => {
-        const message = Buffer.from(valid);
-        for (const [at, value] of changed) message[at] = value;
-        return attempt(message) && attempt(message.subarray(0, length));
-      }),
-      { numRuns: 2_000 },
-    );
+    forAll({ numRuns: 2_000 }, changes, fc.nat(valid.length), (changed, length) => {
+      const message = Buffer.from(valid);
+      for (const [at, value] of changed) message[at] = value;
+      return attempt(message) && attempt(message.subarray(0, length));
+    });
     expect(() => readQuery(Buffer.alloc(5))).toThrow(MessageError);
   });
 

@@ -9,8 +9,8 @@ import {
 import { type AddressInfo, createServer as createPlain, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fc, forAllAsync } from '../../../test/support/property-runs.ts';
 import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import type { Method } from './call.ts';
@@ -89,15 +89,12 @@ describe('a unary call', () => {
     const { url } = await grpcServer(echoing, { initialWindowSize: 1000 });
     const client = await connect(url);
     const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(70_000)), { minLength: 1, maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(sizes, async (lengths) => {
-        const messages = lengths.map((length, index) => Buffer.alloc(length, index + 1));
-        const answers = await Promise.all(messages.map((message) => call(client, message)));
-        // Comparing long buffers as values is slow.
-        expect(answers.map((each, index) => each.equals(messages[index]!))).toEqual(messages.map(() => true));
-      }),
-      { numRuns: 20 },
-    );
+    await forAllAsync({ numRuns: 20 }, sizes, async (lengths) => {
+      const messages = lengths.map((length, index) => Buffer.alloc(length, index + 1));
+      const answers = await Promise.all(messages.map((message) => call(client, message)));
+      // Comparing long buffers as values is slow.
+      expect(answers.map((each, index) => each.equals(messages[index]!))).toEqual(messages.map(() => true));
+    });
   });
 
   it('carries more data than the windows of both sides hold', async () => {
@@ -134,13 +131,10 @@ describe('a unary call', () => {
       else stream.respond({ ...open, ...message }, { endStream: true });
     });
     const client = await connect(url);
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (text) => {
-        said = text;
-        await expect(call(client, Buffer.from('x'))).rejects.toMatchObject({ code: 9, message: text });
-      }),
-      { numRuns: 50 },
-    );
+    await forAllAsync({ numRuns: 50 }, fc.string({ unit: 'grapheme' }), async (text) => {
+      said = text;
+      await expect(call(client, Buffer.from('x'))).rejects.toMatchObject({ code: 9, message: text });
+    });
   });
 
   it('decodes every character that a header may contain, as the server compresses it', async () => {

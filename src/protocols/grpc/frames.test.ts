@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { Flag, FrameSplitter, frame, Http2Error, unpadded } from './frames.ts';
 
 const frames = fc.array(
@@ -12,21 +12,19 @@ const frames = fc.array(
 );
 
 it('finds frames, however the bytes arrive', () => {
-  fc.assert(
-    fc.property(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sent, sizes) => {
-      const bytes = Buffer.concat(sent.map(({ payload, ...head }) => frame(head, payload)));
-      const found: typeof sent = [];
-      const splitter = new FrameSplitter();
-      for (let at = 0, turn = 0; at < bytes.length; turn++) {
-        const size = sizes[turn % sizes.length]!;
-        splitter.push(bytes.subarray(at, at + size), {
-          frame: (type, flags, stream, payload) => void found.push({ type, flags, stream, payload }),
-        });
-        at += size;
-      }
-      expect(found).toEqual(sent);
-    }),
-  );
+  forAll(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sent, sizes) => {
+    const bytes = Buffer.concat(sent.map(({ payload, ...head }) => frame(head, payload)));
+    const found: typeof sent = [];
+    const splitter = new FrameSplitter();
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const size = sizes[turn % sizes.length]!;
+      splitter.push(bytes.subarray(at, at + size), {
+        frame: (type, flags, stream, payload) => void found.push({ type, flags, stream, payload }),
+      });
+      at += size;
+    }
+    expect(found).toEqual(sent);
+  });
 });
 
 it('rejects a frame that is too long before it has arrived', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { Http2Error } from './frames.ts';
 import { encodeHeaders, HeaderDecoder } from './hpack.ts';
 
@@ -7,11 +7,9 @@ const decode = (hex: string) => [...new HeaderDecoder().decode(Buffer.from(hex.r
 
 it('headers as bytes are decoded as they were encoded', () => {
   const text = fc.string({ unit: 'grapheme-ascii', maxLength: 400 });
-  fc.assert(
-    fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name }), (headers) => {
-      expect([...new HeaderDecoder().decode(encodeHeaders(headers))]).toEqual(headers);
-    }),
-  );
+  forAll(fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name }), (headers) => {
+    expect([...new HeaderDecoder().decode(encodeHeaders(headers))]).toEqual(headers);
+  });
 });
 
 // The examples of RFC 7541, appendix C, that need no dynamic table.
@@ -39,15 +37,13 @@ it.each([
 });
 
 it('headers as bytes cause only an Http2Error when they are malformed', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-      try {
-        new HeaderDecoder().decode(Buffer.from(bytes));
-      } catch (error) {
-        expect(error).toBeInstanceOf(Http2Error);
-      }
-    }),
-  );
+  forAll(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+    try {
+      new HeaderDecoder().decode(Buffer.from(bytes));
+    } catch (error) {
+      expect(error).toBeInstanceOf(Http2Error);
+    }
+  });
 });
 
 it('headers as bytes are cached up to a limit', () => {

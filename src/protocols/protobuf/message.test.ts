@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import {
   bytes,
   type Decoded,
@@ -48,11 +48,9 @@ const outer = fc.record({
 }) as fc.Arbitrary<Encodable<typeof Outer> & Decoded<typeof Outer>>;
 
 it('a message is decoded to what was encoded', () => {
-  fc.assert(
-    fc.property(outer, (value) => {
-      expect(Outer.decode(Outer.encode(value))).toEqual(value);
-    }),
-  );
+  forAll(outer, (value) => {
+    expect(Outer.decode(Outer.encode(value))).toEqual(value);
+  });
 });
 
 it('a message omits fields that are absent or have their default', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { ProtobufError, ProtoReader } from './reader.ts';
 import { ProtoWriter } from './writer.ts';
 
@@ -67,14 +67,12 @@ function readValue(reader: ProtoReader, { type, value }: Value, skips: (index: n
 const out = new ProtoWriter(64);
 
 it('protobuf is decoded as it was encoded, with any fields skipped', () => {
-  fc.assert(
-    fc.property(message, fc.nat(7), (fields, skipped) => {
-      write(out, fields);
-      const bytes = out.finish();
-      expect(read(new ProtoReader(bytes), fields, () => false)).toEqual(fields);
-      expect(read(new ProtoReader(bytes), fields, (index) => (skipped >> (index % 3)) % 2 === 1)).toEqual(fields);
-    }),
-  );
+  forAll(message, fc.nat(7), (fields, skipped) => {
+    write(out, fields);
+    const bytes = out.finish();
+    expect(read(new ProtoReader(bytes), fields, () => false)).toEqual(fields);
+    expect(read(new ProtoReader(bytes), fields, (index) => (skipped >> (index % 3)) % 2 === 1)).toEqual(fields);
+  });
 });
 
 it('protobuf of one message is not overwritten by the next', () => {
@@ -95,15 +93,13 @@ it('protobuf is rejected when malformed, whatever the bytes are', () => {
       else reader.skip();
     }
   };
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-      try {
-        anything(new ProtoReader(Buffer.from(bytes)), 0);
-      } catch (error) {
-        expect(error).toBeInstanceOf(ProtobufError);
-      }
-    }),
-  );
+  forAll(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+    try {
+      anything(new ProtoReader(Buffer.from(bytes)), 0);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ProtobufError);
+    }
+  });
 });
 
 it.each([

@@ -4,8 +4,8 @@ import { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, deflateSync } from 'node:zlib';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fc, forAll, forAllAsync } from '../../../test/support/property-runs.ts';
 import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { StreamResetError } from './errors.ts';
 import { FrameParser } from './frame-parser.ts';
@@ -66,8 +66,10 @@ async function framesOf(peer: Socket) {
 describe('streams', () => {
   it('carry bytes in both directions, many at a time', async () => {
     const { client } = await sessions(echo);
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(fc.uint8Array({ maxLength: 70_000 })), { maxLength: 5 }), async (bodies) => {
+    await forAllAsync(
+      { numRuns: 25 },
+      fc.array(fc.array(fc.uint8Array({ maxLength: 70_000 })), { maxLength: 5 }),
+      async (bodies) => {
         const echoed = bodies.map(async (chunks, index) => {
           const stream = client.open({ name: `stream ${index}` });
           for (const chunk of chunks) stream.write(chunk);
@@ -76,8 +78,7 @@ describe('streams', () => {
         });
         const expected = bodies.map((chunks, index) => [{ answered: `stream ${index}` }, Buffer.concat(chunks)]);
         expect(await Promise.all(echoed)).toEqual(expected);
-      }),
-      { numRuns: 25 },
+      },
     );
   });
 
@@ -260,21 +261,18 @@ describe('a session', () => {
   });
 
   it('survives arbitrary bytes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(hostileFrame(), { maxLength: 20 }), async (frames) => {
-        const { peer, server } = await raw({
-          onStream(stream) {
-            stream.accept();
-            stream.pipe(stream);
-          },
-        });
-        peer.on('error', () => undefined).resume();
-        peer.end(Buffer.concat(frames));
-        const failure = await server.closed;
-        expect(failure === undefined || failure.name === 'SpdyError').toBe(true);
-      }),
-      { numRuns: 200 },
-    );
+    await forAllAsync({ numRuns: 200 }, fc.array(hostileFrame(), { maxLength: 20 }), async (frames) => {
+      const { peer, server } = await raw({
+        onStream(stream) {
+          stream.accept();
+          stream.pipe(stream);
+        },
+      });
+      peer.on('error', () => undefined).resume();
+      peer.end(Buffer.concat(frames));
+      const failure = await server.closed;
+      expect(failure === undefined || failure.name === 'SpdyError').toBe(true);
+    });
   });
 });
 
@@ -465,28 +463,24 @@ it('frames are the same however the bytes are divided', () => {
       last: data.filter(({ isLast }) => isLast).length,
     };
   };
-  fc.assert(
-    fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
-      const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
-      const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-      expect(parsed(pieces)).toEqual(parsed([bytes]));
-    }),
-  );
+  forAll(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
+    const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+    const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+    expect(parsed(pieces)).toEqual(parsed([bytes]));
+  });
   expect(parsed([bytes])).toMatchObject({ data: 'hello', last: 1 });
 });
 
 it('frames preserve headers', () => {
-  fc.assert(
-    fc.property(
-      fc.dictionary(
-        fc.string({ minLength: 1 }).map((name) => name.toLowerCase()),
-        fc.string(),
-      ),
-      (headers) => {
-        const block = encodeHeaders(headers, false);
-        // Small headers are one stored block, and an empty one.
-        expect({ ...decodeHeaders(block.subarray(5, -5)) }).toEqual({ ...headers });
-      },
+  forAll(
+    fc.dictionary(
+      fc.string({ minLength: 1 }).map((name) => name.toLowerCase()),
+      fc.string(),
     ),
+    (headers) => {
+      const block = encodeHeaders(headers, false);
+      // Small headers are one stored block, and an empty one.
+      expect({ ...decodeHeaders(block.subarray(5, -5)) }).toEqual({ ...headers });
+    },
   );
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { nodeObject, podOf } from '../../../test/support/scheduler/test-world.ts';
 import { Cluster } from './cluster.ts';
 import type { PodQuery } from './pod-counts.ts';
@@ -48,72 +48,69 @@ const step = fc.oneof(
 );
 
 it('the cluster has the same sums after any changes as when rebuilt', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const cluster = new Cluster();
-      const counts = cluster.count(query);
-      counts.in(ZONE);
-      const zones = new Map<string, string | undefined>();
-      const where = new Map<PodInfo, { node: string; assumed: boolean }>();
-      const setNode = (name: string, zone: string | undefined) => {
-        cluster.setNode(nodeObject(name, { labels: zone ? { [ZONE]: zone } : {} }));
-        zones.set(name, zone);
-      };
-      for (const name of ['n0', 'n1']) setNode(name, 'east');
-      const placed = ({ uid }: PodInfo) => [...where.keys()].find((pod) => pod.uid === uid);
-      for (const each of steps) {
-        const name = 'node' in each ? `n${each.node}` : '';
-        switch (each.type) {
-          case 'place': {
-            const pod = states[each.pod]![each.state]!;
-            if (each.assumed) cluster.assume(pod, name);
-            else cluster.place(pod, name);
-            where.delete(placed(pod)!);
-            where.set(pod, { node: name, assumed: each.assumed });
-            break;
-          }
-          case 'remove':
-            cluster.remove(pods[each.pod]!.uid);
-            where.delete(placed(pods[each.pod]!)!);
-            break;
-          case 'forget':
-            cluster.forget(pods[each.pod]!.uid);
-            if (where.get(placed(pods[each.pod]!)!)?.assumed) where.delete(placed(pods[each.pod]!)!);
-            break;
-          case 'set':
-            setNode(name, each.zone);
-            break;
-          case 'drop':
-            cluster.removeNode(name);
-            zones.delete(name);
-            break;
+  forAll({ numRuns: 300 }, fc.array(step, { maxLength: 40 }), (steps) => {
+    const cluster = new Cluster();
+    const counts = cluster.count(query);
+    counts.in(ZONE);
+    const zones = new Map<string, string | undefined>();
+    const where = new Map<PodInfo, { node: string; assumed: boolean }>();
+    const setNode = (name: string, zone: string | undefined) => {
+      cluster.setNode(nodeObject(name, { labels: zone ? { [ZONE]: zone } : {} }));
+      zones.set(name, zone);
+    };
+    for (const name of ['n0', 'n1']) setNode(name, 'east');
+    const placed = ({ uid }: PodInfo) => [...where.keys()].find((pod) => pod.uid === uid);
+    for (const each of steps) {
+      const name = 'node' in each ? `n${each.node}` : '';
+      switch (each.type) {
+        case 'place': {
+          const pod = states[each.pod]![each.state]!;
+          if (each.assumed) cluster.assume(pod, name);
+          else cluster.place(pod, name);
+          where.delete(placed(pod)!);
+          where.set(pod, { node: name, assumed: each.assumed });
+          break;
         }
+        case 'remove':
+          cluster.remove(pods[each.pod]!.uid);
+          where.delete(placed(pods[each.pod]!)!);
+          break;
+        case 'forget':
+          cluster.forget(pods[each.pod]!.uid);
+          if (where.get(placed(pods[each.pod]!)!)?.assumed) where.delete(placed(pods[each.pod]!)!);
+          break;
+        case 'set':
+          setNode(name, each.zone);
+          break;
+        case 'drop':
+          cluster.removeNode(name);
+          zones.delete(name);
+          break;
       }
-      const on = (node: string) => [...where].filter(([, place]) => place.node === node).map(([pod]) => pod);
-      expect(cluster.nodes.map(({ name }) => name).sort()).toEqual([...zones.keys()].sort());
-      for (const node of cluster.nodes) {
-        const here = on(node.name);
-        expect([...node.pods.values()].sort(byUid)).toEqual([...here].sort(byUid));
-        expect(node.cpu).toBe(here.reduce((sum, { requests }) => sum + requests.cpu, 0));
-        expect(node.freeKiB).toBe(8 * 2 ** 20 - here.reduce((sum, { requests }) => sum + requests.kiB, 0));
-        expect(node.freePods).toBe(10 - here.length);
+    }
+    const on = (node: string) => [...where].filter(([, place]) => place.node === node).map(([pod]) => pod);
+    expect(cluster.nodes.map(({ name }) => name).sort()).toEqual([...zones.keys()].sort());
+    for (const node of cluster.nodes) {
+      const here = on(node.name);
+      expect([...node.pods.values()].sort(byUid)).toEqual([...here].sort(byUid));
+      expect(node.cpu).toBe(here.reduce((sum, { requests }) => sum + requests.cpu, 0));
+      expect(node.freeKiB).toBe(8 * 2 ** 20 - here.reduce((sum, { requests }) => sum + requests.kiB, 0));
+      expect(node.freePods).toBe(10 - here.length);
+    }
+    const tally = (matches: (pod: PodInfo) => boolean) => {
+      const sums = new Map<string, number>();
+      for (const [pod, { node }] of where) {
+        const zone = zones.get(node);
+        if (zone !== undefined && matches(pod)) sums.set(zone, (sums.get(zone) ?? 0) + 1);
       }
-      const tally = (matches: (pod: PodInfo) => boolean) => {
-        const sums = new Map<string, number>();
-        for (const [pod, { node }] of where) {
-          const zone = zones.get(node);
-          if (zone !== undefined && matches(pod)) sums.set(zone, (sums.get(zone) ?? 0) + 1);
-        }
-        return sums;
-      };
-      expect(counts.in(ZONE)).toEqual(tally((pod) => pod.namespace === 'default' && pod.labels.app === 'web'));
-      const keptAway = groupsFor(cluster, { app: 'web' }).find(({ term }) => term.namespaces.has('default'))?.weights;
-      expect(groupsFor(cluster, { app: 'db' })).toEqual([]);
-      const wanted = tally((pod) => pod.namespace === 'default' && pod.terms.requiredAnti.length > 0);
-      expect(keptAway ?? new Map()).toEqual(wanted);
-    }),
-    { numRuns: 300 },
-  );
+      return sums;
+    };
+    expect(counts.in(ZONE)).toEqual(tally((pod) => pod.namespace === 'default' && pod.labels.app === 'web'));
+    const keptAway = groupsFor(cluster, { app: 'web' }).find(({ term }) => term.namespaces.has('default'))?.weights;
+    expect(groupsFor(cluster, { app: 'db' })).toEqual([]);
+    const wanted = tally((pod) => pod.namespace === 'default' && pod.terms.requiredAnti.length > 0);
+    expect(keptAway ?? new Map()).toEqual(wanted);
+  });
 });
 
 function groupsFor({ antiTerms }: Cluster, labels: Record<string, string>): TermGroup[] {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { systemRandom } from '../../base/random.ts';
 import { PodInfo } from '../cluster/pod-info.ts';
@@ -201,25 +201,22 @@ function made({ app, cpu, port, zone, tolerates, near, far }: Parts): Pod {
 }
 
 it('in any small cluster a pod gets a node if and only if one fits, and only a node that fits', () => {
-  fc.assert(
-    fc.property(nodes, pods, (all, list) => {
-      const world = new TestWorld(all);
-      let placed: { pod: Pod; node: Node }[] = [];
-      for (const { pod, parts } of list) {
-        const allowed = all.filter((node) => mayGo(pod, node, placed)).map(({ metadata }) => metadata.name);
-        const chosen = nodeFor(world, new PodInfo(pod));
-        if (chosen === undefined) expect(allowed).toEqual([]);
-        else expect(allowed).toContain(chosen);
-        const node = all.find(({ metadata }) => metadata.name === chosen);
-        if (!node) continue;
-        world.cluster.assume(new PodInfo(pod), chosen!);
-        placed.push({ pod, node });
-        if (!parts.goes) continue;
-        const gone = placed[0]!;
-        world.cluster.remove(gone.pod.metadata.uid!);
-        placed = placed.slice(1);
-      }
-    }),
-    { numRuns: 400 },
-  );
+  forAll({ numRuns: 400 }, nodes, pods, (all, list) => {
+    const world = new TestWorld(all);
+    let placed: { pod: Pod; node: Node }[] = [];
+    for (const { pod, parts } of list) {
+      const allowed = all.filter((node) => mayGo(pod, node, placed)).map(({ metadata }) => metadata.name);
+      const chosen = nodeFor(world, new PodInfo(pod));
+      if (chosen === undefined) expect(allowed).toEqual([]);
+      else expect(allowed).toContain(chosen);
+      const node = all.find(({ metadata }) => metadata.name === chosen);
+      if (!node) continue;
+      world.cluster.assume(new PodInfo(pod), chosen!);
+      placed.push({ pod, node });
+      if (!parts.goes) continue;
+      const gone = placed[0]!;
+      world.cluster.remove(gone.pod.metadata.uid!);
+      placed = placed.slice(1);
+    }
+  });
 });

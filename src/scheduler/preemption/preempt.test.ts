@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
@@ -150,31 +150,29 @@ it('changes nothing, and every victim is necessary', () => {
       maxLength: 10,
     },
   );
-  fc.assert(
-    fc.property(pods, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 5 }), (list, cpu, priority) => {
-      const world = new TestWorld([nodeObject('n0'), nodeObject('n1'), nodeObject('n2')]);
-      for (const each of list) world.place(`n${each.node}`, having(String(each.cpu), each.priority));
-      const state = () =>
-        world.cluster.nodes.map((node) => [node.name, node.cpu, node.freePods, [...node.pods.keys()].sort()]);
-      const before = state();
-      const pod = wanting(String(cpu), priority);
-      const fits = () => decide(pod, { plugins, world, position: { next: 0 }, random });
-      if (fits().type === 'node') return;
-      const outcome = attempt(world, pod);
-      expect(state()).toEqual(before);
-      if (outcome.type === 'none') return;
-      const { nodeName, victims } = outcome.candidate;
-      expect(victims.length).toBeGreaterThan(0);
-      for (const victim of victims) {
-        expect(victim.priority).toBeLessThan(priority);
-        world.cluster.remove(victim.uid);
-      }
-      expect(fits()).toMatchObject({ node: { name: nodeName } });
-      for (const victim of victims) {
-        world.cluster.place(victim, nodeName);
-        expect(fits().type).toBe('none');
-        world.cluster.remove(victim.uid);
-      }
-    }),
-  );
+  forAll(pods, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 5 }), (list, cpu, priority) => {
+    const world = new TestWorld([nodeObject('n0'), nodeObject('n1'), nodeObject('n2')]);
+    for (const each of list) world.place(`n${each.node}`, having(String(each.cpu), each.priority));
+    const state = () =>
+      world.cluster.nodes.map((node) => [node.name, node.cpu, node.freePods, [...node.pods.keys()].sort()]);
+    const before = state();
+    const pod = wanting(String(cpu), priority);
+    const fits = () => decide(pod, { plugins, world, position: { next: 0 }, random });
+    if (fits().type === 'node') return;
+    const outcome = attempt(world, pod);
+    expect(state()).toEqual(before);
+    if (outcome.type === 'none') return;
+    const { nodeName, victims } = outcome.candidate;
+    expect(victims.length).toBeGreaterThan(0);
+    for (const victim of victims) {
+      expect(victim.priority).toBeLessThan(priority);
+      world.cluster.remove(victim.uid);
+    }
+    expect(fits()).toMatchObject({ node: { name: nodeName } });
+    for (const victim of victims) {
+      world.cluster.place(victim, nodeName);
+      expect(fits().type).toBe('none');
+      world.cluster.remove(victim.uid);
+    }
+  });
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { s } from '../builders.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 import { DecodeError, decode, decodeUnlimited } from './decode.ts';
@@ -343,24 +343,22 @@ const outcome = (input: unknown): unknown => {
 };
 
 it('for any JSON nothing but a DecodeError is thrown, and only what is described comes out', () => {
-  fc.assert(
-    fc.property(fc.oneof(fc.jsonValue(), likely), (input) => {
-      const before = JSON.stringify(input);
-      const out = outcome(input);
-      if (out !== undefined) expect(conforms(Pod, out)).toBe(true);
-      expect(JSON.stringify(input)).toBe(before);
-    }),
-    { numRuns: 500 },
-  );
+  forAll({ numRuns: 500 }, fc.oneof(fc.jsonValue(), likely), (input) => {
+    const before = JSON.stringify(input);
+    const out = outcome(input);
+    if (out !== undefined) expect(conforms(Pod, out)).toBe(true);
+    expect(JSON.stringify(input)).toBe(before);
+  });
 });
 
 it('for any JSON decoding again changes nothing', () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom('metadata', 'spec', 'data', 'tree'), likely)), (entries) => {
+  forAll(
+    { numRuns: 500 },
+    fc.array(fc.tuple(fc.constantFrom('metadata', 'spec', 'data', 'tree'), likely)),
+    (entries) => {
       const once = outcome(Object.fromEntries(entries));
       if (once !== undefined) expect(JSON.stringify(decode(Pod, once))).toBe(JSON.stringify(once));
-    }),
-    { numRuns: 500 },
+    },
   );
 });
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { examples, kindOf, varied } from '../../../test/support/varied.ts';
 import { decode } from '../decode/decode.ts';
 import { ChangeSignatures } from './change-signature.ts';
@@ -36,18 +36,15 @@ it('the signature is the same only for writes that change the same fields', () =
     signature.value ??= template;
     expect(signature.value).toBe(template);
   };
-  fc.assert(
-    fc.property(fc.constantFrom(...examples), choices, choices, (example, one, other) => {
-      const version = kindOf(example)?.version;
-      if (!version) return;
-      const [before, after] = [variedObject(example, one), variedObject(example, other)];
-      if (!before || !after) return;
-      check(version, before, after);
-      check(version, after, before);
-      check(version, structuredClone(before), before);
-    }),
-    { numRuns: 1500 },
-  );
+  forAll({ numRuns: 1500 }, fc.constantFrom(...examples), choices, choices, (example, one, other) => {
+    const version = kindOf(example)?.version;
+    if (!version) return;
+    const [before, after] = [variedObject(example, one), variedObject(example, other)];
+    if (!before || !after) return;
+    check(version, before, after);
+    check(version, after, before);
+    check(version, structuredClone(before), before);
+  });
   expect(counts.different).toBeGreaterThan(100);
   expect(counts.repeated).toBeGreaterThan(100);
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../test/support/property-runs.ts';
 import { examples, kindOf, varied } from '../../../test/support/varied.ts';
 import { s } from '../builders.ts';
 import { decode } from '../decode/decode.ts';
@@ -16,40 +16,38 @@ it('the signature is the same only for objects with the same fields', () => {
   const signatures = new Signatures<string>(MAX_BYTES);
   let different = 0;
   let repeated = 0;
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...examples),
-      fc.array(fc.nat(11), { minLength: 40, maxLength: 40 }),
-      (example, choices) => {
-        const version = versionOf(example);
-        if (!version) return;
-        const { schema } = version;
-        let next = 0;
-        const tree = varied(structuredClone(example), () => choices[next++ % choices.length]!);
-        let object: any;
-        try {
-          object = decode(schema, { ...tree, kind: example.kind, apiVersion: example.apiVersion });
-        } catch {
-          return;
-        }
-        const { added, modified } = compareFields(schema, zeroObject(schema), object);
-        const fields = JSON.stringify(sorted(union(modified, added)));
-        const found = signatures.of(version, object);
-        if (!found) return;
-        const { signature, identifier } = found;
-        if (signature.value === undefined) different++;
-        else repeated++;
-        // Identifiers do not count, and neither do values, but for the keys of items.
-        const template = identifier === undefined ? fields : fields.replace(identifier, '*');
-        signature.value ??= template;
-        expect(signature.value).toBe(template);
-        const renamed = { ...object, metadata: { ...object.metadata, name: 'another', uid: 'other' } };
-        if (object.metadata?.name && object.metadata.uid) {
-          expect(signatures.of(version, renamed)?.signature).toBe(signature);
-        }
-      },
-    ),
+  forAll(
     { numRuns: 1500 },
+    fc.constantFrom(...examples),
+    fc.array(fc.nat(11), { minLength: 40, maxLength: 40 }),
+    (example, choices) => {
+      const version = versionOf(example);
+      if (!version) return;
+      const { schema } = version;
+      let next = 0;
+      const tree = varied(structuredClone(example), () => choices[next++ % choices.length]!);
+      let object: any;
+      try {
+        object = decode(schema, { ...tree, kind: example.kind, apiVersion: example.apiVersion });
+      } catch {
+        return;
+      }
+      const { added, modified } = compareFields(schema, zeroObject(schema), object);
+      const fields = JSON.stringify(sorted(union(modified, added)));
+      const found = signatures.of(version, object);
+      if (!found) return;
+      const { signature, identifier } = found;
+      if (signature.value === undefined) different++;
+      else repeated++;
+      // Identifiers do not count, and neither do values, but for the keys of items.
+      const template = identifier === undefined ? fields : fields.replace(identifier, '*');
+      signature.value ??= template;
+      expect(signature.value).toBe(template);
+      const renamed = { ...object, metadata: { ...object.metadata, name: 'another', uid: 'other' } };
+      if (object.metadata?.name && object.metadata.uid) {
+        expect(signatures.of(version, renamed)?.signature).toBe(signature);
+      }
+    },
   );
   expect(different).toBeGreaterThan(100);
   expect(repeated).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { planCollection, relationsOf } from './garbage-collector.ts';
@@ -110,37 +110,32 @@ function worldOf(owned: readonly { from: string; to: string; block: boolean }[])
 }
 
 it('collection deletes nothing that has an owner, and terminates', () => {
-  fc.assert(
-    fc.property(edges, deletions, (owned, asked) => {
-      const world = worldOf(owned);
-      const check = (node: GraphNode, plan: Plan) => {
-        for (const action of plan) {
-          if (action.type !== 'delete') continue;
-          expect(action.object.metadata.uid).toBe(node.uid);
-          const kept = node.owners.filter((owner) => world.objects.has(owner.uid));
-          expect(kept.every((owner) => isWaiting(world.objects.get(owner.uid) as GraphNode))).toBe(true);
-        }
-      };
-      world.settle(check);
-      expect(world.objects.size).toBe(COUNT);
-      for (const { uid: each, policy } of asked) world.delete(each, policy);
-      world.settle(check);
-      for (const node of world.objects.values()) {
-        expect(node.isDeleted).toBe(false);
-        for (const owner of node.owners) expect(world.objects.has(owner.uid)).toBe(true);
+  forAll({ numRuns: 500 }, edges, deletions, (owned, asked) => {
+    const world = worldOf(owned);
+    const check = (node: GraphNode, plan: Plan) => {
+      for (const action of plan) {
+        if (action.type !== 'delete') continue;
+        expect(action.object.metadata.uid).toBe(node.uid);
+        const kept = node.owners.filter((owner) => world.objects.has(owner.uid));
+        expect(kept.every((owner) => isWaiting(world.objects.get(owner.uid) as GraphNode))).toBe(true);
       }
-    }),
-    { numRuns: 500 },
-  );
+    };
+    world.settle(check);
+    expect(world.objects.size).toBe(COUNT);
+    for (const { uid: each, policy } of asked) world.delete(each, policy);
+    world.settle(check);
+    for (const node of world.objects.values()) {
+      expect(node.isDeleted).toBe(false);
+      for (const owner of node.owners) expect(world.objects.has(owner.uid)).toBe(true);
+    }
+  });
 });
 
 it('collection keeps all dependents of what is deleted', () => {
-  fc.assert(
-    fc.property(edges, uid, (owned, gone) => {
-      const world = worldOf(owned);
-      world.delete(gone, 'Orphan');
-      world.settle();
-      expect([...world.objects.keys()]).toEqual(uids.filter((each) => each !== gone));
-    }),
-  );
+  forAll(edges, uid, (owned, gone) => {
+    const world = worldOf(owned);
+    world.delete(gone, 'Orphan');
+    world.settle();
+    expect([...world.objects.keys()]).toEqual(uids.filter((each) => each !== gone));
+  });
 });

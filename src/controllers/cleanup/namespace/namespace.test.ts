@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { ApiError, conflict } from '../../../api/errors.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
@@ -195,56 +195,47 @@ describe('whatever is in a namespace', () => {
 
   it('finalizes it only when it is known to be empty, after that was reported', () => {
     const unlisted = fc.subarray(['broken']);
-    fc.assert(
-      fc.property(
-        things,
-        unlisted,
-        fc.option(fc.constant('unknown'), { nil: undefined }),
-        (all, errors, undiscovered) => {
-          const observed = { ...contentOf(all), unlisted: errors, ...(undiscovered ? { undiscovered } : {}) };
-          const actions = plan(doomed(), observed);
-          const finalized = actions.some(({ type }) => type === 'updateSubresource');
-          expect(finalized).toBe(false);
-          const again = plan(
-            ((actions.find(({ type }) => type === 'updateStatus') as any)?.object ?? doomed()) as Namespace,
-            observed,
-          );
-          const lets = again.some(({ type }) => type === 'updateSubresource');
-          expect(lets).toBe(all.length === 0 && errors.length === 0 && !undiscovered);
-          // Another object is created every time.
-          expect(actions.length).toBeGreaterThan(0);
-        },
-      ),
-    );
+    forAll(things, unlisted, fc.option(fc.constant('unknown'), { nil: undefined }), (all, errors, undiscovered) => {
+      const observed = { ...contentOf(all), unlisted: errors, ...(undiscovered ? { undiscovered } : {}) };
+      const actions = plan(doomed(), observed);
+      const finalized = actions.some(({ type }) => type === 'updateSubresource');
+      expect(finalized).toBe(false);
+      const again = plan(
+        ((actions.find(({ type }) => type === 'updateStatus') as any)?.object ?? doomed()) as Namespace,
+        observed,
+      );
+      const lets = again.some(({ type }) => type === 'updateSubresource');
+      expect(lets).toBe(all.length === 0 && errors.length === 0 && !undiscovered);
+      // Another object is created every time.
+      expect(actions.length).toBeGreaterThan(0);
+    });
   });
 
   it('it ends empty and finalized once finalizers are removed, pods first', () => {
-    fc.assert(
-      fc.property(things, (all) => {
-        let left = [...all];
-        let namespace: Namespace | undefined = doomed();
-        for (let round = 0; namespace && round < 30; round++) {
-          const actions = plan(namespace, contentOf(left));
-          const hadPods = left.some(({ kind }) => kind === Pod);
-          for (const action of actions) {
-            if (action.type === 'updateStatus') namespace = action.object as Namespace;
-            if (action.type === 'updateSubresource') namespace = undefined;
-            if (action.type !== 'deleteCollection' && action.type !== 'delete') continue;
-            if (hadPods) expect(action.kind).toBe(Pod);
-            left = left.flatMap((each) => {
-              const named = action.type === 'deleteCollection' || action.object.metadata.name === each.name;
-              if (each.kind !== action.kind || !named) return [each];
-              return each.finalizers.length > 0 ? [{ ...each, asked: true }] : [];
-            });
-          }
-          // Now and then a holder releases one object that is being deleted.
-          const held = left.findIndex(({ asked }) => asked);
-          if (!actions.some(({ type }) => type === 'delete' || type === 'deleteCollection') && held >= 0)
-            left.splice(held, 1);
+    forAll(things, (all) => {
+      let left = [...all];
+      let namespace: Namespace | undefined = doomed();
+      for (let round = 0; namespace && round < 30; round++) {
+        const actions = plan(namespace, contentOf(left));
+        const hadPods = left.some(({ kind }) => kind === Pod);
+        for (const action of actions) {
+          if (action.type === 'updateStatus') namespace = action.object as Namespace;
+          if (action.type === 'updateSubresource') namespace = undefined;
+          if (action.type !== 'deleteCollection' && action.type !== 'delete') continue;
+          if (hadPods) expect(action.kind).toBe(Pod);
+          left = left.flatMap((each) => {
+            const named = action.type === 'deleteCollection' || action.object.metadata.name === each.name;
+            if (each.kind !== action.kind || !named) return [each];
+            return each.finalizers.length > 0 ? [{ ...each, asked: true }] : [];
+          });
         }
-        expect(namespace).toBeUndefined();
-        expect(left).toEqual([]);
-      }),
-    );
+        // Now and then a holder releases one object that is being deleted.
+        const held = left.findIndex(({ asked }) => asked);
+        if (!actions.some(({ type }) => type === 'delete' || type === 'deleteCollection') && held >= 0)
+          left.splice(held, 1);
+      }
+      expect(namespace).toBeUndefined();
+      expect(left).toEqual([]);
+    });
   });
 });

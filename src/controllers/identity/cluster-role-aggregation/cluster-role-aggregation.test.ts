@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
 import { planClusterRoleAggregation } from './cluster-role-aggregation.ts';
 
@@ -46,24 +46,22 @@ function settles(world: PlannerWorld): boolean {
 }
 
 it('planClusterRoleAggregation ends with the rules of all that are selected, and leaves other roles alone', () => {
-  fc.assert(
-    fc.property(fc.array(role, { maxLength: 5 }), (roles) => {
-      const world = build(roles);
-      // Roles that gather one another can hand the same rules round, but never invent any.
-      settles(world);
-      roles.forEach(({ rules, gathers }, index) => {
-        const found = world.of(ClusterRole).get(`role-${index}`);
-        if (!gathers) {
-          expect(found.rules).toEqual(rules);
-          return;
-        }
-        const plain = roles.filter((other, at) => at !== index && !other.gathers && other.labels.includes(gathers));
-        for (const wanted of plain.flatMap((other) => other.rules)) expect(found.rules).toContainEqual(wanted);
-        const all = roles.flatMap((other) => other.rules);
-        for (const held of found.rules) expect(all).toContainEqual(held);
-      });
-    }),
-  );
+  forAll(fc.array(role, { maxLength: 5 }), (roles) => {
+    const world = build(roles);
+    // Roles that gather one another can hand the same rules round, but never invent any.
+    settles(world);
+    roles.forEach(({ rules, gathers }, index) => {
+      const found = world.of(ClusterRole).get(`role-${index}`);
+      if (!gathers) {
+        expect(found.rules).toEqual(rules);
+        return;
+      }
+      const plain = roles.filter((other, at) => at !== index && !other.gathers && other.labels.includes(gathers));
+      for (const wanted of plain.flatMap((other) => other.rules)) expect(found.rules).toContainEqual(wanted);
+      const all = roles.flatMap((other) => other.rules);
+      for (const held of found.rules) expect(all).toContainEqual(held);
+    });
+  });
 });
 
 it('planClusterRoleAggregation removes rules that are no longer aggregated, and duplicates', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import { fc, forAllAsync } from '../../../../test/support/property-runs.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
@@ -64,52 +64,50 @@ function build(accounts: readonly any[], secrets: readonly any[]) {
 }
 
 it('planServiceAccounts ends with a default account that lists a token, and removes only what is abandoned', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.uniqueArray(account, { selector: ({ name }) => name }),
-      fc.uniqueArray(secret, { selector: ({ name }) => name, maxLength: 4 }),
-      async (accounts, secrets) => {
-        const { world, namespace } = build(accounts, secrets);
-        const before = new Map(
-          world
-            .of(Secret)
-            .list('x')
-            .map((each) => [each.metadata.name, each]),
-        );
-        const { abandoned } = observe(world);
-        await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
-
-        const found = world.of(ServiceAccount).get('default', 'x');
-        const listed = (found.secrets ?? []).map(({ name }: any) => world.of(Secret).get(name, 'x'));
-        const ours = listed.filter((each: any) => each && isTokenSecret(each) && belongsTo(each, found));
-        // A secret that cannot be changed and has no token is all that can stand in the way.
-        const stuck = world
+  await forAllAsync(
+    { numRuns: 300 },
+    fc.uniqueArray(account, { selector: ({ name }) => name }),
+    fc.uniqueArray(secret, { selector: ({ name }) => name, maxLength: 4 }),
+    async (accounts, secrets) => {
+      const { world, namespace } = build(accounts, secrets);
+      const before = new Map(
+        world
           .of(Secret)
           .list('x')
-          .some((each) => each.immutable && !hasToken(each) && belongsTo(each, found));
-        if (!stuck) expect(ours.some(hasToken)).toBe(true);
+          .map((each) => [each.metadata.name, each]),
+      );
+      const { abandoned } = observe(world);
+      await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
 
-        for (const [name, each] of before) {
-          const now = world.of(Secret).get(name, 'x');
-          if (!isTokenSecret(each)) expect(now).toBe(each);
-          else if (!abandoned.has(each.metadata.uid)) expect(now?.metadata.uid).toBe(each.metadata.uid);
-          else expect(now).toBeUndefined();
-        }
-        for (const each of world.of(Secret).list('x')) {
-          if (isTokenSecret(each) && !each.immutable) expect(each.data['ca.crt']).toBe('Q0E=');
-        }
-        // Secrets that users listed in the account stay.
-        for (const { name, secrets: names } of accounts) {
-          const kept = world
-            .of(ServiceAccount)
-            .get(name, 'x')
-            .secrets.map((each: any) => each.name);
-          if (names.includes('mine')) expect(kept).toContain('mine');
-          if (name === 'default') expect(kept).not.toContain('default-token-gone');
-        }
-      },
-    ),
-    { numRuns: 300 },
+      const found = world.of(ServiceAccount).get('default', 'x');
+      const listed = (found.secrets ?? []).map(({ name }: any) => world.of(Secret).get(name, 'x'));
+      const ours = listed.filter((each: any) => each && isTokenSecret(each) && belongsTo(each, found));
+      // A secret that cannot be changed and has no token is all that can stand in the way.
+      const stuck = world
+        .of(Secret)
+        .list('x')
+        .some((each) => each.immutable && !hasToken(each) && belongsTo(each, found));
+      if (!stuck) expect(ours.some(hasToken)).toBe(true);
+
+      for (const [name, each] of before) {
+        const now = world.of(Secret).get(name, 'x');
+        if (!isTokenSecret(each)) expect(now).toBe(each);
+        else if (!abandoned.has(each.metadata.uid)) expect(now?.metadata.uid).toBe(each.metadata.uid);
+        else expect(now).toBeUndefined();
+      }
+      for (const each of world.of(Secret).list('x')) {
+        if (isTokenSecret(each) && !each.immutable) expect(each.data['ca.crt']).toBe('Q0E=');
+      }
+      // Secrets that users listed in the account stay.
+      for (const { name, secrets: names } of accounts) {
+        const kept = world
+          .of(ServiceAccount)
+          .get(name, 'x')
+          .secrets.map((each: any) => each.name);
+        if (names.includes('mine')) expect(kept).toContain('mine');
+        if (name === 'default') expect(kept).not.toContain('default-token-gone');
+      }
+    },
   );
 });
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import { fc, forAllAsync } from '../../../../test/support/property-runs.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
@@ -67,53 +67,50 @@ const isMember = (each: Pods[number]) =>
   each.app === 'web' && each.namespace === 'x' && each.hasAddress && ['Pending', 'Running'].includes(each.phase);
 
 it('the endpoints of a service have ready and unready pods in both kinds, and are written once', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
-      const world = new PlannerWorld();
-      const at = { key, of: world.of };
-      world.put(Node, { metadata: { name: 'n' } });
-      const stored = world.put(Service, service);
-      for (const state of states) {
-        clear(world);
-        for (const [index, each] of state.entries()) put(world, index, each);
-        await settle(world, () => [...planEndpoints(stored, at), ...planEndpointSlices(stored, at)]);
-        const members = state.map((each, index) => ({ ...each, ip: ipOf(index) })).filter(isMember);
+  await forAllAsync({ numRuns: 60 }, fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
+    const world = new PlannerWorld();
+    const at = { key, of: world.of };
+    world.put(Node, { metadata: { name: 'n' } });
+    const stored = world.put(Service, service);
+    for (const state of states) {
+      clear(world);
+      for (const [index, each] of state.entries()) put(world, index, each);
+      await settle(world, () => [...planEndpoints(stored, at), ...planEndpointSlices(stored, at)]);
+      const members = state.map((each, index) => ({ ...each, ip: ipOf(index) })).filter(isMember);
 
-        const { subsets = [] } = world.of(Endpoints).get('web', 'x');
-        const published = (list: 'addresses' | 'notReadyAddresses') =>
-          subsets
-            .flatMap((subset: any) => subset[list] ?? [])
-            .map(({ ip }: any) => ip)
-            .sort();
-        const alive = members.filter(({ isDeleted, port }) => !isDeleted && port);
-        expect(published('addresses')).toEqual(
-          alive
-            .filter(({ ready }) => ready)
-            .map(({ ip }) => ip)
-            .sort(),
-        );
-        expect(published('notReadyAddresses')).toEqual(
-          alive
-            .filter(({ ready }) => !ready)
-            .map(({ ip }) => ip)
-            .sort(),
-        );
+      const { subsets = [] } = world.of(Endpoints).get('web', 'x');
+      const published = (list: 'addresses' | 'notReadyAddresses') =>
+        subsets
+          .flatMap((subset: any) => subset[list] ?? [])
+          .map(({ ip }: any) => ip)
+          .sort();
+      const alive = members.filter(({ isDeleted, port }) => !isDeleted && port);
+      expect(published('addresses')).toEqual(
+        alive
+          .filter(({ ready }) => ready)
+          .map(({ ip }) => ip)
+          .sort(),
+      );
+      expect(published('notReadyAddresses')).toEqual(
+        alive
+          .filter(({ ready }) => !ready)
+          .map(({ ip }) => ip)
+          .sort(),
+      );
 
-        const endpoints = world
-          .of(EndpointSlice)
-          .list()
-          .flatMap((slice: any) => slice.endpoints);
-        expect(endpoints.map(({ addresses }: any) => addresses[0]).sort()).toEqual(members.map(({ ip }) => ip).sort());
-        for (const { addresses, conditions } of endpoints) {
-          const { ready, isDeleted } = members.find(({ ip }) => ip === addresses[0]) as Pods[number];
-          expect(conditions).toEqual({ ready: ready && !isDeleted, serving: ready, terminating: isDeleted });
-        }
+      const endpoints = world
+        .of(EndpointSlice)
+        .list()
+        .flatMap((slice: any) => slice.endpoints);
+      expect(endpoints.map(({ addresses }: any) => addresses[0]).sort()).toEqual(members.map(({ ip }) => ip).sort());
+      for (const { addresses, conditions } of endpoints) {
+        const { ready, isDeleted } = members.find(({ ip }) => ip === addresses[0]) as Pods[number];
+        expect(conditions).toEqual({ ready: ready && !isDeleted, serving: ready, terminating: isDeleted });
       }
-      // Endpoints of a service with a selector are not mirrored.
-      expect(planMirroring(world.of(Endpoints).get('web', 'x'), at)).toEqual([]);
-    }),
-    { numRuns: 60 },
-  );
+    }
+    // Endpoints of a service with a selector are not mirrored.
+    expect(planMirroring(world.of(Endpoints).get('web', 'x'), at)).toEqual([]);
+  });
 });
 
 it('the endpoints of a service never touch what another client manages', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { pack as dividedPack, type EndpointGroup, type Packing } from './slice-packing.ts';
 
@@ -38,45 +38,41 @@ const sliceFor = (_: EndpointGroup, old: any) =>
   old ?? { metadata: { generateName: 's-', namespace: 'x', labels: {} } };
 
 it('packing has every endpoint once, in slices within the limit, after one plan', () => {
-  fc.assert(
-    fc.property(fc.array(wanted, { minLength: 1, maxLength: 5 }), (states) => {
-      const world = new PlannerWorld();
-      const slices = () => world.of(EndpointSlice).list();
-      for (const state of states) {
-        const groups = groupsOf(state);
-        const plan = pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor });
-        // Updated and removed slices exist, and no slice is touched twice.
-        const touched = plan
-          .map((action) => ('object' in action ? action.object.metadata?.name : undefined))
-          .filter(Boolean);
-        expect(new Set(touched).size).toBe(touched.length);
-        world.apply(plan);
-        const published = slices().flatMap(({ ports, endpoints }: any) =>
-          endpoints.map(({ addresses, conditions }: any) => `${ports[0].port} ${addresses[0]} ${conditions.ready}`),
-        );
-        const expected = groups.flatMap(({ ports, endpoints }) =>
-          endpoints.map(({ addresses, conditions }) => `${ports[0]?.port} ${addresses?.[0]} ${conditions?.ready}`),
-        );
-        expect(published.sort()).toEqual(expected.sort());
-        expect(slices().length).toBeGreaterThan(0);
-        for (const { endpoints } of slices()) expect(endpoints.length).toBeLessThanOrEqual(MAX_ENDPOINTS_PER_SLICE);
-        expect(pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toEqual([]);
-      }
-    }),
-  );
+  forAll(fc.array(wanted, { minLength: 1, maxLength: 5 }), (states) => {
+    const world = new PlannerWorld();
+    const slices = () => world.of(EndpointSlice).list();
+    for (const state of states) {
+      const groups = groupsOf(state);
+      const plan = pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor });
+      // Updated and removed slices exist, and no slice is touched twice.
+      const touched = plan
+        .map((action) => ('object' in action ? action.object.metadata?.name : undefined))
+        .filter(Boolean);
+      expect(new Set(touched).size).toBe(touched.length);
+      world.apply(plan);
+      const published = slices().flatMap(({ ports, endpoints }: any) =>
+        endpoints.map(({ addresses, conditions }: any) => `${ports[0].port} ${addresses[0]} ${conditions.ready}`),
+      );
+      const expected = groups.flatMap(({ ports, endpoints }) =>
+        endpoints.map(({ addresses, conditions }) => `${ports[0]?.port} ${addresses?.[0]} ${conditions?.ready}`),
+      );
+      expect(published.sort()).toEqual(expected.sort());
+      expect(slices().length).toBeGreaterThan(0);
+      for (const { endpoints } of slices()) expect(endpoints.length).toBeLessThanOrEqual(MAX_ENDPOINTS_PER_SLICE);
+      expect(pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toEqual([]);
+    }
+  });
 });
 
 it('packing touches one slice when one endpoint changes', () => {
-  fc.assert(
-    fc.property(fc.uniqueArray(fc.nat(30), { minLength: 1, maxLength: 25 }), fc.nat(), (addresses, index) => {
-      const world = new PlannerWorld();
-      const slices = () => world.of(EndpointSlice).list();
-      const states = addresses.map((address) => ({ address, port: 80, ready: true }));
-      world.apply(pack(groupsOf(states), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor }));
-      const changed = states.map((each, at) => (at === index % states.length ? { ...each, ready: false } : each));
-      expect(pack(groupsOf(changed), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
-      const fewer = states.filter((_, at) => at !== index % states.length);
-      expect(pack(groupsOf(fewer), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
-    }),
-  );
+  forAll(fc.uniqueArray(fc.nat(30), { minLength: 1, maxLength: 25 }), fc.nat(), (addresses, index) => {
+    const world = new PlannerWorld();
+    const slices = () => world.of(EndpointSlice).list();
+    const states = addresses.map((address) => ({ address, port: 80, ready: true }));
+    world.apply(pack(groupsOf(states), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor }));
+    const changed = states.map((each, at) => (at === index % states.length ? { ...each, ready: false } : each));
+    expect(pack(groupsOf(changed), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
+    const fewer = states.filter((_, at) => at !== index % states.length);
+    expect(pack(groupsOf(fewer), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
+  });
 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { packed as dividedPacked, MAX_ADDRESSES, type Subset, truncated } from './subsets.ts';
 
 const packed = (subsets: readonly Subset[]) => atOnce(dividedPacked(subsets, NEVER_SPENT));
@@ -34,13 +34,11 @@ function behind(list: readonly Subset[]): string[] {
 }
 
 it('subsets are packed without loss, and stay as they are then', () => {
-  fc.assert(
-    fc.property(subsets, (given) => {
-      const { subsets: once } = packed(given);
-      expect(behind(once)).toEqual(behind(given));
-      expect(packed(once).subsets).toEqual(once);
-    }),
-  );
+  forAll(subsets, (given) => {
+    const { subsets: once } = packed(given);
+    expect(behind(once)).toEqual(behind(given));
+    expect(packed(once).subsets).toEqual(once);
+  });
 });
 
 it('subsets are truncated proportionally, addresses that are not ready first', () => {

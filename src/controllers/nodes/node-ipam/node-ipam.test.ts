@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { freeRange, planNodeRange } from './node-ipam.ts';
 
@@ -13,17 +13,15 @@ const worldOf = (ranges: readonly (string | undefined)[]) => {
 };
 
 it('the range of a node is unique, in whatever order nodes are added and deleted', () => {
-  fc.assert(
-    fc.property(fc.array(fc.option(fc.nat(15), { nil: undefined }), { maxLength: 12 }), fc.nat(3), (taken, pending) => {
-      const ranges = taken.map((each) => (each === undefined ? undefined : `10.244.${each}.0/24`));
-      const world = worldOf(ranges);
-      const given = new Map(Array.from({ length: pending }, (_, index) => [`new${index}`, `10.244.${index}.0/24`]));
-      const found = freeRange('10.244.0.0/20', 'x', { of: world.of, given });
-      const used = new Set([...ranges.filter(Boolean), ...given.values()]);
-      if (used.size === 16) expect(found).toBeUndefined();
-      else expect(found && /^10\.244\.\d+\.0\/24$/.test(found) && !used.has(found)).toBe(true);
-    }),
-  );
+  forAll(fc.array(fc.option(fc.nat(15), { nil: undefined }), { maxLength: 12 }), fc.nat(3), (taken, pending) => {
+    const ranges = taken.map((each) => (each === undefined ? undefined : `10.244.${each}.0/24`));
+    const world = worldOf(ranges);
+    const given = new Map(Array.from({ length: pending }, (_, index) => [`new${index}`, `10.244.${index}.0/24`]));
+    const found = freeRange('10.244.0.0/20', 'x', { of: world.of, given });
+    const used = new Set([...ranges.filter(Boolean), ...given.values()]);
+    if (used.size === 16) expect(found).toBeUndefined();
+    else expect(found && /^10\.244\.\d+\.0\/24$/.test(found) && !used.has(found)).toBe(true);
+  });
 });
 
 it('the range of a node has the configured size, and does not overlap another', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { evictingTaint, lostFrom, recordHeartbeat, taintsOf } from './health.ts';
 import { EvictionRateLimiter, surveyZones } from './zones.ts';
 
@@ -12,28 +12,26 @@ const ready = (status: string) => ({ type: 'Ready', status });
 
 describe('the heartbeat of a node', () => {
   it('is measured by the pace of its clock, not by its time', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.array(fc.nat(60_000), { minLength: 1 }), (skew, gaps) => {
-        const start = 2e12;
-        let observedAt = recordHeartbeat(undefined, {
+    forAll(fc.integer({ min: -1e9, max: 1e9 }), fc.array(fc.nat(60_000), { minLength: 1 }), (skew, gaps) => {
+      const start = 2e12;
+      let observedAt = recordHeartbeat(undefined, {
+        node: node([ready('True')]),
+        lease: lease(start + skew),
+        now: start,
+      });
+      let time = start;
+      for (const gap of gaps) {
+        time += gap;
+        // It is looked at late, and the sign of life was sent in time all the same.
+        observedAt = recordHeartbeat(observedAt, {
           node: node([ready('True')]),
-          lease: lease(start + skew),
-          now: start,
+          lease: lease(time + skew),
+          now: time + 45_000,
         });
-        let time = start;
-        for (const gap of gaps) {
-          time += gap;
-          // It is looked at late, and the sign of life was sent in time all the same.
-          observedAt = recordHeartbeat(observedAt, {
-            node: node([ready('True')]),
-            lease: lease(time + skew),
-            now: time + 45_000,
-          });
-          expect(observedAt.observedAt).toBe(time);
-        }
-        expect(lostFrom(observedAt, node([ready('True')]), lease(0))).toBe(time + 50_000);
-      }),
-    );
+        expect(observedAt.observedAt).toBe(time);
+      }
+      expect(lostFrom(observedAt, node([ready('True')]), lease(0))).toBe(time + 50_000);
+    });
   });
 
   it('counts from now when the clock of the node went back, and is never in the future', () => {
@@ -61,24 +59,22 @@ describe('the taints of a node', () => {
   });
 
   it('follow its conditions, leave those of others alone, and stay then', () => {
-    fc.assert(
-      fc.property(taints, conditions, fc.boolean(), (present, reportedAt, isTurn) => {
-        const list = Object.entries(reportedAt).map(([type, status]) => ({ type, status }));
-        const before = node(list, { taints: present });
-        const evicting = isTurn ? evictingTaint(before) : undefined;
-        const after = taintsOf(before, evicting, NOW);
-        const others = (each: readonly { key: string }[]) =>
-          each.filter((taint) => taint.key === 'mine' || taint.key === 'other');
-        expect(others(after)).toEqual(others(present));
-        const has = (what: string, how: string) =>
-          after.some((taint) => taint.key === `node.kubernetes.io/${what}` && taint.effect === how);
-        expect(has('not-ready', 'NoSchedule')).toBe(reportedAt.Ready === 'False');
-        expect(has('unreachable', 'NoSchedule')).toBe(reportedAt.Ready === 'Unknown');
-        expect(has('disk-pressure', 'NoSchedule')).toBe(reportedAt.DiskPressure === 'True');
-        expect(has('not-ready', 'NoExecute')).toBe(isTurn && reportedAt.Ready === 'False');
-        expect(taintsOf(node(list, { taints: after }), evicting, 'later')).toEqual(after);
-      }),
-    );
+    forAll(taints, conditions, fc.boolean(), (present, reportedAt, isTurn) => {
+      const list = Object.entries(reportedAt).map(([type, status]) => ({ type, status }));
+      const before = node(list, { taints: present });
+      const evicting = isTurn ? evictingTaint(before) : undefined;
+      const after = taintsOf(before, evicting, NOW);
+      const others = (each: readonly { key: string }[]) =>
+        each.filter((taint) => taint.key === 'mine' || taint.key === 'other');
+      expect(others(after)).toEqual(others(present));
+      const has = (what: string, how: string) =>
+        after.some((taint) => taint.key === `node.kubernetes.io/${what}` && taint.effect === how);
+      expect(has('not-ready', 'NoSchedule')).toBe(reportedAt.Ready === 'False');
+      expect(has('unreachable', 'NoSchedule')).toBe(reportedAt.Ready === 'Unknown');
+      expect(has('disk-pressure', 'NoSchedule')).toBe(reportedAt.DiskPressure === 'True');
+      expect(has('not-ready', 'NoExecute')).toBe(isTurn && reportedAt.Ready === 'False');
+      expect(taintsOf(node(list, { taints: after }), evicting, 'later')).toEqual(after);
+    });
   });
 
   it('do not follow from conditions that are named like properties of every object', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { statusIn as statusOf } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ResourceQuota } from '../../../kinds/groups/core/quota/resource-quota.ts';
@@ -84,15 +84,13 @@ it('planResourceQuota plans again when a pod that is being deleted should be gon
 
 it('planResourceQuota converges, whatever there is', () => {
   const cpu = fc.integer({ min: 0, max: 5000 }).map((milli) => `${milli}m`);
-  fc.assert(
-    fc.property(fc.array(cpu), (all) => {
-      const observed = [pods(...all.map((each, index) => pod(`p${index}`, each)))];
-      const hard = { pods: '1', 'requests.cpu': '1' };
-      const status = statusOf(planResourceQuota(quota(hard), { observed }, now));
-      const next = planResourceQuota(quota(hard, { status }), { observed }, now);
-      expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
-    }),
-  );
+  forAll(fc.array(cpu), (all) => {
+    const observed = [pods(...all.map((each, index) => pod(`p${index}`, each)))];
+    const hard = { pods: '1', 'requests.cpu': '1' };
+    const status = statusOf(planResourceQuota(quota(hard), { observed }, now));
+    const next = planResourceQuota(quota(hard, { status }), { observed }, now);
+    expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
+  });
 });
 
 it('planResourceQuota counts many objects in many turns', () => {

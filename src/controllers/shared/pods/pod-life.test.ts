@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { isAvailable, nextAvailable } from './pod-life.ts';
 
@@ -16,13 +16,11 @@ const pod = (lastTransitionTime?: string, status = 'True') =>
 
 it('a pod that is ready is available when it has been so for its seconds, to the millisecond', () => {
   const times = fc.tuple(fc.integer({ min: -2e9, max: 2e9 }), fc.nat({ max: 1e6 }), fc.nat({ max: 999 }));
-  fc.assert(
-    fc.property(times, ([seconds, minimum, millis]) => {
-      const since = NOW + seconds * 1000;
-      const now = NOW + millis;
-      expect(isAvailable(pod(timestamp(since)), minimum, now)).toBe(minimum === 0 || since + minimum * 1000 <= now);
-    }),
-  );
+  forAll(times, ([seconds, minimum, millis]) => {
+    const since = NOW + seconds * 1000;
+    const now = NOW + millis;
+    expect(isAvailable(pod(timestamp(since)), minimum, now)).toBe(minimum === 0 || since + minimum * 1000 <= now);
+  });
 });
 
 it('a pod that is ready is available at once without minReadySeconds, and never without a transition time', () => {

@@ -1,7 +1,8 @@
 /** Claims that come, grow and go, and nodes that do: with the binder, and agents that do their part. */
-import * as fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { HELD, OURS, World } from '../../../../test/support/directory-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { claimNamed, classNamed } from '../../../../test/support/volume-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -130,19 +131,16 @@ class Cluster extends World {
 }
 
 it('a claim never has more than one volume, and no volume is left when all claims are gone', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const cluster = new Cluster();
-      for (const each of steps) cluster.perform(each);
-      cluster.settle();
-      for (const name of NAMES) {
-        const claim = cluster.claim(name);
-        if (claim) expect(claim.status).toMatchObject({ phase: 'Bound', capacity: claim.spec.resources.requests });
-        cluster.drop(name);
-      }
-      cluster.settle();
-      expect(cluster.volumes()).toEqual([]);
-    }),
-    { numRuns: 200 },
-  );
+  forAll({ numRuns: 200 }, fc.array(step, { maxLength: 60 }), (steps) => {
+    const cluster = new Cluster();
+    for (const each of steps) cluster.perform(each);
+    cluster.settle();
+    for (const name of NAMES) {
+      const claim = cluster.claim(name);
+      if (claim) expect(claim.status).toMatchObject({ phase: 'Bound', capacity: claim.spec.resources.requests });
+      cluster.drop(name);
+    }
+    cluster.settle();
+    expect(cluster.volumes()).toEqual([]);
+  });
 });

@@ -1,7 +1,8 @@
 /** Runs plans for many claims and volumes, from states that others have changed since, and checks invariants. */
-import * as fc from 'fast-check';
+
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { claimNamed, classNamed, refTo, volumeNamed } from '../../../../test/support/volume-objects.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -125,20 +126,17 @@ function checkPairs(world: Cluster, before: ReadonlyMap<string, string>): void {
 }
 
 it('the binder never gives one volume to two claims, never takes one away, and comes to an end', () => {
-  fc.assert(
-    fc.property(story, ({ claims, volumes, steps }) => {
-      const world = new Cluster(claims, volumes);
-      for (const { keys, deletes } of steps) {
-        const before = pairs(world);
-        for (const plan of keys.map((key) => world.planFor(key))) world.perform(plan);
-        checkPairs(world, before);
-        if (deletes) world.remove(deletes);
-      }
-      settleAll(world);
-      checkEnd(world);
-    }),
-    { numRuns: 400 },
-  );
+  forAll({ numRuns: 400 }, story, ({ claims, volumes, steps }) => {
+    const world = new Cluster(claims, volumes);
+    for (const { keys, deletes } of steps) {
+      const before = pairs(world);
+      for (const plan of keys.map((key) => world.planFor(key))) world.perform(plan);
+      checkPairs(world, before);
+      if (deletes) world.remove(deletes);
+    }
+    settleAll(world);
+    checkEnd(world);
+  });
 });
 
 function settleAll(world: Cluster): void {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isChange as changes, PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import type { KindRef } from '../../../api/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
@@ -90,41 +90,36 @@ describe('planCronJob', () => {
     const policies = fc.constantFrom('Allow', 'Forbid', 'Replace');
     const deadlines = fc.constantFrom(undefined, 0, 90, 1000);
     const happenings = fc.array(anyHappening, { maxLength: 15 });
-    fc.assert(
-      fc.property(policies, deadlines, happenings, (concurrencyPolicy, startingDeadlineSeconds, all) => {
-        const world = new World();
-        world.cronJob({
-          concurrencyPolicy,
-          ...(startingDeadlineSeconds === undefined ? {} : { startingDeadlineSeconds }),
-        });
-        const check = () => {
-          expect([...world.starts.values()].every((times) => times === 1)).toBe(true);
-          if (concurrencyPolicy !== 'Allow') expect(world.active.length).toBeLessThanOrEqual(1);
-        };
-        for (const { minutes, what, which, cuts } of all) {
-          world.now += minutes * MINUTE_MS;
-          const job = world.active[which % Math.max(1, world.active.length)];
-          // A job that goes before it is noted was never there.
-          const isNoted = world.current.status.active?.some(({ uid }: any) => uid === job?.metadata.uid);
-          if (isNoted && what === 'deleted') world.delete(Job, job);
-          else if (job && (what === 'Complete' || what === 'Failed')) world.end(job, what);
-          for (const cut of cuts) {
-            world.apply(beginningOf(world.plan(), cut));
-            check();
-          }
+    forAll({ numRuns: 100 }, policies, deadlines, happenings, (concurrencyPolicy, startingDeadlineSeconds, all) => {
+      const world = new World();
+      world.cronJob({
+        concurrencyPolicy,
+        ...(startingDeadlineSeconds === undefined ? {} : { startingDeadlineSeconds }),
+      });
+      const check = () => {
+        expect([...world.starts.values()].every((times) => times === 1)).toBe(true);
+        if (concurrencyPolicy !== 'Allow') expect(world.active.length).toBeLessThanOrEqual(1);
+      };
+      for (const { minutes, what, which, cuts } of all) {
+        world.now += minutes * MINUTE_MS;
+        const job = world.active[which % Math.max(1, world.active.length)];
+        // A job that goes before it is noted was never there.
+        const isNoted = world.current.status.active?.some(({ uid }: any) => uid === job?.metadata.uid);
+        if (isNoted && what === 'deleted') world.delete(Job, job);
+        else if (job && (what === 'Complete' || what === 'Failed')) world.end(job, what);
+        for (const cut of cuts) {
+          world.apply(beginningOf(world.plan(), cut));
+          check();
         }
-        for (let round = 0; round < 10; round++) world.apply(world.plan().filter(changes));
-        check();
-        expect(world.plan().filter(changes)).toEqual([]);
-        const { active = [] } = world.current.status;
-        expect(active.map(({ uid }: any) => uid).sort()).toEqual(
-          world.active.map(({ metadata }) => metadata.uid).sort(),
-        );
-        const ended = (type: string) => world.jobs.filter(({ status }) => status.conditions?.[0].type === type).length;
-        expect([ended('Complete') <= 3, ended('Failed') <= 1]).toEqual([true, true]);
-      }),
-      { numRuns: 100 },
-    );
+      }
+      for (let round = 0; round < 10; round++) world.apply(world.plan().filter(changes));
+      check();
+      expect(world.plan().filter(changes)).toEqual([]);
+      const { active = [] } = world.current.status;
+      expect(active.map(({ uid }: any) => uid).sort()).toEqual(world.active.map(({ metadata }) => metadata.uid).sort());
+      const ended = (type: string) => world.jobs.filter(({ status }) => status.conditions?.[0].type === type).length;
+      expect([ended('Complete') <= 3, ended('Failed') <= 1]).toEqual([true, true]);
+    });
   });
 
   it('plans again exactly when the next run is due', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { type CronSchedule, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { nextRun, zoneOf } from './next-run.ts';
 
@@ -125,20 +125,17 @@ describe('the next run', () => {
     // Around the days when clocks change.
     const day = fc.constantFrom('2030-03-10', '2030-11-03', '2030-04-07', '2030-10-06', '2030-03-31', '2030-10-27');
     const after = fc.tuple(day, fc.integer({ min: -600, max: 1500 }));
-    fc.assert(
-      fc.property(zones, hours, minutes, after, (zone, atHours, atMinutes, [date, minute]) => {
-        const schedule = parse(`${atMinutes.join(',')} ${atHours.join(',')} * * *`);
-        const start = Date.parse(`${date}T00:00:00Z`) + minute * 60_000;
-        let expected = start + 60_000;
-        const fits = () => {
-          const wall = zoneOf(zone).read(expected);
-          return atHours.includes(wall.hour) && atMinutes.includes(wall.minute);
-        };
-        while (!fits()) expected += 60_000;
-        expect(nextRun(schedule, start, zone)).toBe(expected);
-      }),
-      { numRuns: 60 },
-    );
+    forAll({ numRuns: 60 }, zones, hours, minutes, after, (zone, atHours, atMinutes, [date, minute]) => {
+      const schedule = parse(`${atMinutes.join(',')} ${atHours.join(',')} * * *`);
+      const start = Date.parse(`${date}T00:00:00Z`) + minute * 60_000;
+      let expected = start + 60_000;
+      const fits = () => {
+        const wall = zoneOf(zone).read(expected);
+        return atHours.includes(wall.hour) && atMinutes.includes(wall.minute);
+      };
+      while (!fits()) expected += 60_000;
+      expect(nextRun(schedule, start, zone)).toBe(expected);
+    });
   });
 });
 

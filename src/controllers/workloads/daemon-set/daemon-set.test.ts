@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -140,85 +140,73 @@ const limitOf = ({ strategy }: Case, desired: number) => {
 
 describe('the plan of a DaemonSet', () => {
   it('never leaves more nodes without an available pod than it may', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        fc.pre(!('maxSurge' in given.strategy));
-        const scene = new Scene(given);
-        settle(scene, (plan) => {
-          const wanted = scene.nodes().filter(({ shouldRun }) => shouldRun);
-          const gone = new Set(
-            plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])),
-          );
-          const after = wanted.map(({ pods }) => ({ pods: pods.filter((pod) => !gone.has(pod.metadata.name)) }));
-          const missing = (nodes: { pods: any[] }[]) => nodes.filter((node_) => !hasUp(node_)).length;
-          expect(missing(after)).toBeLessThanOrEqual(Math.max(missing(wanted), limitOf(given, wanted.length)));
-        });
-      }),
-    );
+    forAll(cases, (given) => {
+      fc.pre(!('maxSurge' in given.strategy));
+      const scene = new Scene(given);
+      settle(scene, (plan) => {
+        const wanted = scene.nodes().filter(({ shouldRun }) => shouldRun);
+        const gone = new Set(plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])));
+        const after = wanted.map(({ pods }) => ({ pods: pods.filter((pod) => !gone.has(pod.metadata.name)) }));
+        const missing = (nodes: { pods: any[] }[]) => nodes.filter((node_) => !hasUp(node_)).length;
+        expect(missing(after)).toBeLessThanOrEqual(Math.max(missing(wanted), limitOf(given, wanted.length)));
+      });
+    });
   });
 
   it('never deletes the last available pod of an eligible node during a surge', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const { strategy } = given;
-        fc.pre('maxSurge' in strategy);
-        const scene = new Scene(given);
-        settle(scene, (plan) => {
-          const served = scene.nodes().filter((node_) => node_.shouldRun && hasUp(node_));
-          const gone = new Set(
-            plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])),
-          );
-          for (const { pods } of served) {
-            expect(pods.some((pod) => isUp(pod) && !gone.has(pod.metadata.name))).toBe(true);
-          }
-          const isOld = (pod: any) => pod.metadata.labels['controller-revision-hash'] === 'old';
-          const surplus = served.filter(
-            ({ pods }) => pods.some(isOld) && pods.some((pod) => !isOld(pod) && !isUp(pod)),
-          );
-          const added = plan.flatMap((action) =>
-            action.type === 'create' && action.kind === Pod ? [action.object] : [],
-          );
-          const beside = added.filter((pod) =>
-            served.some(({ pods }) => pods.some((old) => isOld(old) && targetNode(old) === targetNode(pod as any))),
-          );
-          const { maxSurge } = strategy as { maxSurge: number };
-          if (beside.length > 0) expect(surplus.length + beside.length).toBeLessThanOrEqual(maxSurge);
-        });
-      }),
-    );
+    forAll(cases, (given) => {
+      const { strategy } = given;
+      fc.pre('maxSurge' in strategy);
+      const scene = new Scene(given);
+      settle(scene, (plan) => {
+        const served = scene.nodes().filter((node_) => node_.shouldRun && hasUp(node_));
+        const gone = new Set(plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])));
+        for (const { pods } of served) {
+          expect(pods.some((pod) => isUp(pod) && !gone.has(pod.metadata.name))).toBe(true);
+        }
+        const isOld = (pod: any) => pod.metadata.labels['controller-revision-hash'] === 'old';
+        const surplus = served.filter(({ pods }) => pods.some(isOld) && pods.some((pod) => !isOld(pod) && !isUp(pod)));
+        const added = plan.flatMap((action) =>
+          action.type === 'create' && action.kind === Pod ? [action.object] : [],
+        );
+        const beside = added.filter((pod) =>
+          served.some(({ pods }) => pods.some((old) => isOld(old) && targetNode(old) === targetNode(pod as any))),
+        );
+        const { maxSurge } = strategy as { maxSurge: number };
+        if (beside.length > 0) expect(surplus.length + beside.length).toBeLessThanOrEqual(maxSurge);
+      });
+    });
   });
 
   it('ends with one new pod on each node that should have one, and never touches pods of another owner', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const scene = new Scene(given);
-        const others = () => scene.world.of(Pod).controlledBy('another');
-        const before = others();
-        settle(scene, () => {});
-        expect(others()).toEqual(before);
-        const [revision] = scene.world.of(ControllerRevision).list() as any[];
-        const nodes = scene.nodes();
-        for (const { shouldRun, mayStay, pods } of nodes) {
-          if (shouldRun) expect(pods).toHaveLength(1);
-          if (!mayStay) expect(pods).toHaveLength(0);
-          if (shouldRun) {
-            const hash = revision.metadata.labels['controller-revision-hash'];
-            expect(pods[0].metadata.labels['controller-revision-hash']).toBe(hash);
-          }
+    forAll(cases, (given) => {
+      const scene = new Scene(given);
+      const others = () => scene.world.of(Pod).controlledBy('another');
+      const before = others();
+      settle(scene, () => {});
+      expect(others()).toEqual(before);
+      const [revision] = scene.world.of(ControllerRevision).list() as any[];
+      const nodes = scene.nodes();
+      for (const { shouldRun, mayStay, pods } of nodes) {
+        if (shouldRun) expect(pods).toHaveLength(1);
+        if (!mayStay) expect(pods).toHaveLength(0);
+        if (shouldRun) {
+          const hash = revision.metadata.labels['controller-revision-hash'];
+          expect(pods[0].metadata.labels['controller-revision-hash']).toBe(hash);
         }
-        const desired = nodes.filter(({ shouldRun }) => shouldRun).length;
-        expect(scene.set.status).toMatchObject({
-          desiredNumberScheduled: desired,
-          currentNumberScheduled: desired,
-          numberReady: desired,
-          numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
-          observedGeneration: 2,
-        });
-        expect(scene.set.status.updatedNumberScheduled ?? 0).toBe(desired);
-        expect(scene.set.status.numberAvailable ?? 0).toBe(desired);
-        expect(scene.set.status.numberUnavailable).toBeUndefined();
-      }),
-    );
+      }
+      const desired = nodes.filter(({ shouldRun }) => shouldRun).length;
+      expect(scene.set.status).toMatchObject({
+        desiredNumberScheduled: desired,
+        currentNumberScheduled: desired,
+        numberReady: desired,
+        numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
+        observedGeneration: 2,
+      });
+      expect(scene.set.status.updatedNumberScheduled ?? 0).toBe(desired);
+      expect(scene.set.status.numberAvailable ?? 0).toBe(desired);
+      expect(scene.set.status.numberUnavailable).toBeUndefined();
+    });
   });
 });
 

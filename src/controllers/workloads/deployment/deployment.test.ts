@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerWorld } from '../../../../test/support/planner-world.ts';
-import { propertyRuns } from '../../../../test/support/property-runs.ts';
+import { fc, forAll, propertyRuns } from '../../../../test/support/property-runs.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -293,29 +292,27 @@ class Judge {
 
 describe('planDeployment', () => {
   it('never exceeds maxSurge and maxUnavailable, however late its caches are, and ends with the last template', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 5 }),
-        fc.record({ maxSurge: amount, maxUnavailable: amount }),
-        fc.array(happening, { minLength: 10, maxLength: 40 }),
-        (replicas, rollingUpdate, happenings) => {
-          const world = rolledOut({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate } });
-          const judge = new Judge(world);
-          for (const each of happenings) judge.happen(each);
-          world.finish();
-          const wanted = world.web.spec.replicas;
-          expect(world.total).toEqual({ pods: wanted, available: wanted, wanted });
-          const [currentSet] = world.sets.filter(({ spec }) => spec.replicas > 0);
-          expect(sameTemplate(currentSet.spec.template, world.web.spec.template)).toBe(true);
-          expect(world.web.status.conditions.map(({ type, status, reason }: any) => [type, status, reason])).toEqual(
-            expect.arrayContaining([
-              ['Available', 'True', 'MinimumReplicasAvailable'],
-              ['Progressing', 'True', 'NewReplicaSetAvailable'],
-            ]),
-          );
-        },
-      ),
+    forAll(
       { numRuns: propertyRuns(150) },
+      fc.integer({ min: 1, max: 5 }),
+      fc.record({ maxSurge: amount, maxUnavailable: amount }),
+      fc.array(happening, { minLength: 10, maxLength: 40 }),
+      (replicas, rollingUpdate, happenings) => {
+        const world = rolledOut({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate } });
+        const judge = new Judge(world);
+        for (const each of happenings) judge.happen(each);
+        world.finish();
+        const wanted = world.web.spec.replicas;
+        expect(world.total).toEqual({ pods: wanted, available: wanted, wanted });
+        const [currentSet] = world.sets.filter(({ spec }) => spec.replicas > 0);
+        expect(sameTemplate(currentSet.spec.template, world.web.spec.template)).toBe(true);
+        expect(world.web.status.conditions.map(({ type, status, reason }: any) => [type, status, reason])).toEqual(
+          expect.arrayContaining([
+            ['Available', 'True', 'MinimumReplicasAvailable'],
+            ['Progressing', 'True', 'NewReplicaSetAvailable'],
+          ]),
+        );
+      },
     );
   });
 
@@ -367,24 +364,22 @@ describe('planDeployment', () => {
   });
 
   it('reaches any size from any point of a rollout', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 6 }), fc.nat({ max: 6 }), (sizes, steps) => {
-        const world = rolledOut({ replicas: 10 });
-        world.change({ template: template('1') });
-        for (const replicas of sizes) {
-          for (let i = 0; i < steps; i++) world.step();
-          for (const set of world.sets) {
-            world.resize(set);
-            world.becomeAvailable(set, 1);
-            world.report(set);
-          }
-          world.change({ replicas });
+    forAll(fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 6 }), fc.nat({ max: 6 }), (sizes, steps) => {
+      const world = rolledOut({ replicas: 10 });
+      world.change({ template: template('1') });
+      for (const replicas of sizes) {
+        for (let i = 0; i < steps; i++) world.step();
+        for (const set of world.sets) {
+          world.resize(set);
+          world.becomeAvailable(set, 1);
+          world.report(set);
         }
-        world.finish();
-        const last = sizes.at(-1) as number;
-        expect(world.total).toEqual({ pods: last, available: last, wanted: last });
-      }),
-    );
+        world.change({ replicas });
+      }
+      world.finish();
+      const last = sizes.at(-1) as number;
+      expect(world.total).toEqual({ pods: last, available: last, wanted: last });
+    });
   });
 
   it('never has new and old pods together with Recreate', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { statusIn } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { deepFreeze } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
@@ -376,37 +376,34 @@ const cases = fc.record({
 });
 
 test('whatever the load is the size never leaves its bounds, and converges where the load is at its target', () => {
-  fc.assert(
-    fc.property(cases, ({ min, room, begin, behavior, load }) => {
-      const max = min + room;
-      const spec = { minReplicas: min, maxReplicas: max, ...(behavior ? { behavior } : {}) };
-      let autoscaler = autoscalerWith(spec);
-      let history: ScalingHistory = NO_HISTORY;
-      let size = begin;
-      let rested = 0;
-      for (let look = 0; rested < 25; look++) {
-        if (look > 5_000) throw new Error('it does not come to rest');
-        const now = new Date(START + look * 15_000);
-        const found = lookAt(size, usage(size, Math.floor(load / size)));
-        const planned = planAutoscaler(autoscaler, { look: found, pods: podsOf(size), history, failures: [] }, now);
-        const next = wantedIn(planned.plan) ?? size;
-        expect(next).toBeGreaterThanOrEqual(min);
-        expect(next).toBeLessThanOrEqual(max);
-        if (!behavior && next > size && size >= min) expect(next).toBeLessThanOrEqual(Math.max(2 * size, 4));
-        const status = statusIn(planned.plan);
-        if (status) autoscaler = autoscalerWith(spec, status);
-        rested = next === size ? rested + 1 : 0;
-        ({ history } = planned);
-        size = next;
-      }
-      // Pods request 100m and are to use half of that; a tenth more or less is let be.
-      const needed = load / 50;
-      const clamp = (count: number) => Math.min(max, Math.max(min, count));
-      expect(size).toBeGreaterThanOrEqual(clamp(Math.floor(needed / 1.1) - 1));
-      expect(size).toBeLessThanOrEqual(clamp(Math.ceil(needed / 0.9) + 1));
-    }),
-    { numRuns: 200 },
-  );
+  forAll({ numRuns: 200 }, cases, ({ min, room, begin, behavior, load }) => {
+    const max = min + room;
+    const spec = { minReplicas: min, maxReplicas: max, ...(behavior ? { behavior } : {}) };
+    let autoscaler = autoscalerWith(spec);
+    let history: ScalingHistory = NO_HISTORY;
+    let size = begin;
+    let rested = 0;
+    for (let look = 0; rested < 25; look++) {
+      if (look > 5_000) throw new Error('it does not come to rest');
+      const now = new Date(START + look * 15_000);
+      const found = lookAt(size, usage(size, Math.floor(load / size)));
+      const planned = planAutoscaler(autoscaler, { look: found, pods: podsOf(size), history, failures: [] }, now);
+      const next = wantedIn(planned.plan) ?? size;
+      expect(next).toBeGreaterThanOrEqual(min);
+      expect(next).toBeLessThanOrEqual(max);
+      if (!behavior && next > size && size >= min) expect(next).toBeLessThanOrEqual(Math.max(2 * size, 4));
+      const status = statusIn(planned.plan);
+      if (status) autoscaler = autoscalerWith(spec, status);
+      rested = next === size ? rested + 1 : 0;
+      ({ history } = planned);
+      size = next;
+    }
+    // Pods request 100m and are to use half of that; a tenth more or less is let be.
+    const needed = load / 50;
+    const clamp = (count: number) => Math.min(max, Math.max(min, count));
+    expect(size).toBeGreaterThanOrEqual(clamp(Math.floor(needed / 1.1) - 1));
+    expect(size).toBeLessThanOrEqual(clamp(Math.ceil(needed / 0.9) + 1));
+  });
 });
 
 test('many metrics and many other autoscalers are looked at in many turns', () => {

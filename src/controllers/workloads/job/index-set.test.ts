@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { IndexSet } from './index-set.ts';
 
 const indexes = fc.uniqueArray(fc.nat({ max: 40 }), { maxLength: 30 });
@@ -11,13 +11,11 @@ it('a set of indexes is written with commas and ranges', () => {
 });
 
 it('a set of indexes is read as it was written', () => {
-  fc.assert(
-    fc.property(indexes, (values) => {
-      const set = IndexSet.of(values);
-      expect(String(IndexSet.parse(String(set), 100))).toBe(String(set));
-      expect(set.size).toBe(values.length);
-    }),
-  );
+  forAll(indexes, (values) => {
+    const set = IndexSet.of(values);
+    expect(String(IndexSet.parse(String(set), 100))).toBe(String(set));
+    expect(set.size).toBe(values.length);
+  });
 });
 
 it('a set of indexes skips invalid indexes and those beyond the limit', () => {
@@ -32,23 +30,19 @@ it('a set of indexes is the same whatever the order of its text is', () => {
 });
 
 it('a set of indexes contains its elements, and so does its union', () => {
-  fc.assert(
-    fc.property(indexes, indexes, (one, other) => {
-      const union = IndexSet.of(one).with(IndexSet.of(other));
-      const all = new Set([...one, ...other]);
-      expect(String(union)).toBe(String(IndexSet.of(all)));
-      for (let index = 0; index <= 41; index++) expect(union.has(index)).toBe(all.has(index));
-      const common = one.filter((index) => other.includes(index));
-      expect(IndexSet.of(one).inCommon(IndexSet.of(other))).toBe(common.length);
-    }),
-  );
+  forAll(indexes, indexes, (one, other) => {
+    const union = IndexSet.of(one).with(IndexSet.of(other));
+    const all = new Set([...one, ...other]);
+    expect(String(union)).toBe(String(IndexSet.of(all)));
+    for (let index = 0; index <= 41; index++) expect(union.has(index)).toBe(all.has(index));
+    const common = one.filter((index) => other.includes(index));
+    expect(IndexSet.of(one).inCommon(IndexSet.of(other))).toBe(common.length);
+  });
 });
 
 it('a set of indexes finds the first missing ones', () => {
-  fc.assert(
-    fc.property(indexes, fc.nat({ max: 10 }), fc.nat({ max: 45 }), (values, count, below) => {
-      const missing = Array.from({ length: below }, (_, index) => index).filter((index) => !values.includes(index));
-      expect(IndexSet.of(values).firstMissing(count, below)).toEqual(sorted(missing).slice(0, count));
-    }),
-  );
+  forAll(indexes, fc.nat({ max: 10 }), fc.nat({ max: 45 }), (values, count, below) => {
+    const missing = Array.from({ length: below }, (_, index) => index).filter((index) => !values.includes(index));
+    expect(IndexSet.of(values).firstMissing(count, below)).toEqual(sorted(missing).slice(0, count));
+  });
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   isChange as changes,
@@ -6,6 +5,7 @@ import {
   PlannerWorld,
   statusIn as status,
 } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import type { KindRef } from '../../../api/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -129,76 +129,73 @@ const specOf = ({ isIndexed, waits, perIndex, ...spec }: any) => ({
 
 describe('planJob', () => {
   it('counts every pod once wherever its plans are interrupted, never has too many pods, and finishes', () => {
-    fc.assert(
-      fc.property(anyJob, fc.array(anyHappening, { maxLength: 12 }), (drawn, happenings) => {
-        const world = new World();
-        const spec = specOf(drawn);
-        world.job(spec);
-        const ended = { Succeeded: new Set<string>(), Failed: new Set<string>() };
-        const seen = (phase: 'Succeeded' | 'Failed') => {
-          const { succeeded, failed } = world.current.status.uncountedTerminatedPods ?? {};
-          const noted = (phase === 'Succeeded' ? succeeded : failed)?.length ?? 0;
-          return (world.current.status[phase.toLowerCase()] ?? 0) + noted;
-        };
-        const check = () => {
-          const { parallelism, completions } = spec;
-          expect(world.active.length).toBeLessThanOrEqual(Math.min(parallelism, completions));
-          const indexes = world.active.map(({ metadata }) => metadata.annotations?.[INDEX]);
-          if (drawn.isIndexed) expect(new Set(indexes).size).toBe(indexes.length);
-          else expect(seen('Succeeded')).toBeLessThanOrEqual(ended.Succeeded.size);
-          // When a Job has failed, pods that it ends count as well.
-          if (!world.has('FailureTarget')) expect(seen('Failed')).toBeLessThanOrEqual(ended.Failed.size);
-        };
-        for (const { what, which, cuts } of happenings) {
-          // Every wait is over after this time.
-          world.now += 700_000;
-          const pod = world.active[which % Math.max(1, world.active.length)];
-          if (what === 'suspended') {
-            const { metadata, ...rest } = world.current;
-            if (!world.has('Complete') && !world.has('Failed')) {
-              world.put(Job, { ...rest, metadata, spec: { ...rest.spec, suspend: !rest.spec.suspend } });
-            }
-          } else if (pod && what === 'deleted') {
-            if (pod.metadata.finalizers?.length) ended.Failed.add(pod.metadata.uid);
-            world.delete(Pod, pod);
-            const going = world.of(Pod).get(pod.metadata.name, 'x');
-            if (drawn.waits && going) world.end(going, 'Failed');
-          } else if (pod) {
-            if (pod.metadata.finalizers?.length) ended[what as 'Succeeded' | 'Failed'].add(pod.metadata.uid);
-            world.end(pod, what);
+    forAll({ numRuns: 150 }, anyJob, fc.array(anyHappening, { maxLength: 12 }), (drawn, happenings) => {
+      const world = new World();
+      const spec = specOf(drawn);
+      world.job(spec);
+      const ended = { Succeeded: new Set<string>(), Failed: new Set<string>() };
+      const seen = (phase: 'Succeeded' | 'Failed') => {
+        const { succeeded, failed } = world.current.status.uncountedTerminatedPods ?? {};
+        const noted = (phase === 'Succeeded' ? succeeded : failed)?.length ?? 0;
+        return (world.current.status[phase.toLowerCase()] ?? 0) + noted;
+      };
+      const check = () => {
+        const { parallelism, completions } = spec;
+        expect(world.active.length).toBeLessThanOrEqual(Math.min(parallelism, completions));
+        const indexes = world.active.map(({ metadata }) => metadata.annotations?.[INDEX]);
+        if (drawn.isIndexed) expect(new Set(indexes).size).toBe(indexes.length);
+        else expect(seen('Succeeded')).toBeLessThanOrEqual(ended.Succeeded.size);
+        // When a Job has failed, pods that it ends count as well.
+        if (!world.has('FailureTarget')) expect(seen('Failed')).toBeLessThanOrEqual(ended.Failed.size);
+      };
+      for (const { what, which, cuts } of happenings) {
+        // Every wait is over after this time.
+        world.now += 700_000;
+        const pod = world.active[which % Math.max(1, world.active.length)];
+        if (what === 'suspended') {
+          const { metadata, ...rest } = world.current;
+          if (!world.has('Complete') && !world.has('Failed')) {
+            world.put(Job, { ...rest, metadata, spec: { ...rest.spec, suspend: !rest.spec.suspend } });
           }
-          for (const cut of cuts) {
-            world.apply(world.plan().filter(changes).slice(0, cut));
-            check();
-          }
+        } else if (pod && what === 'deleted') {
+          if (pod.metadata.finalizers?.length) ended.Failed.add(pod.metadata.uid);
+          world.delete(Pod, pod);
+          const going = world.of(Pod).get(pod.metadata.name, 'x');
+          if (drawn.waits && going) world.end(going, 'Failed');
+        } else if (pod) {
+          if (pod.metadata.finalizers?.length) ended[what as 'Succeeded' | 'Failed'].add(pod.metadata.uid);
+          world.end(pod, what);
         }
-        if (world.current.spec.suspend) {
-          const { suspend: _, ...rest } = world.current.spec;
-          world.put(Job, { ...world.current, spec: rest });
-        }
-        for (let round = 0; round < 30 && !world.has('Complete') && !world.has('Failed'); round++) {
-          world.now += 700_000;
-          world.settle();
+        for (const cut of cuts) {
+          world.apply(world.plan().filter(changes).slice(0, cut));
           check();
-          if (world.has('Complete') || world.has('Failed')) break;
-          if (spec.parallelism === 0) return;
-          for (const pod of world.active) {
-            ended.Succeeded.add(pod.metadata.uid);
-            world.end(pod, 'Succeeded');
-          }
         }
-        expect(world.has('Complete') || world.has('Failed')).toBe(true);
+      }
+      if (world.current.spec.suspend) {
+        const { suspend: _, ...rest } = world.current.spec;
+        world.put(Job, { ...world.current, spec: rest });
+      }
+      for (let round = 0; round < 30 && !world.has('Complete') && !world.has('Failed'); round++) {
+        world.now += 700_000;
         world.settle();
-        expect(world.pods.filter(({ metadata }) => metadata.finalizers?.length)).toEqual([]);
-        expect(world.active).toEqual([]);
-        const { succeeded = 0, failed = 0, active, uncountedTerminatedPods } = world.current.status;
-        expect([active, uncountedTerminatedPods]).toEqual([undefined, {}]);
-        if (!drawn.isIndexed) expect(succeeded).toBe(ended.Succeeded.size);
-        if (world.has('Complete')) expect(succeeded).toBeGreaterThanOrEqual(spec.completions);
-        if (!world.has('Failed')) expect(failed).toBe(ended.Failed.size);
-      }),
-      { numRuns: 150 },
-    );
+        check();
+        if (world.has('Complete') || world.has('Failed')) break;
+        if (spec.parallelism === 0) return;
+        for (const pod of world.active) {
+          ended.Succeeded.add(pod.metadata.uid);
+          world.end(pod, 'Succeeded');
+        }
+      }
+      expect(world.has('Complete') || world.has('Failed')).toBe(true);
+      world.settle();
+      expect(world.pods.filter(({ metadata }) => metadata.finalizers?.length)).toEqual([]);
+      expect(world.active).toEqual([]);
+      const { succeeded = 0, failed = 0, active, uncountedTerminatedPods } = world.current.status;
+      expect([active, uncountedTerminatedPods]).toEqual([undefined, {}]);
+      if (!drawn.isIndexed) expect(succeeded).toBe(ended.Succeeded.size);
+      if (world.has('Complete')) expect(succeeded).toBeGreaterThanOrEqual(spec.completions);
+      if (!world.has('Failed')) expect(failed).toBe(ended.Failed.size);
+    });
   });
 
   it('never touches pods of another owner', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deletedIn as deleted, ServerWorld, settle, typesIn } from '../../../../test/support/planner-world.ts';
+import { fc, forAll, forAllAsync } from '../../../../test/support/property-runs.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
@@ -64,8 +64,11 @@ const fieldsOf = (drawn: typeof anyPod extends fc.Arbitrary<infer T> ? T : never
 
 describe('planReplicaSet', () => {
   it('reaches its size from any state, and never touches pods of another owner', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyPod, { maxLength: 12 }), fc.nat({ max: 8 }), async (found, replicas) => {
+    await forAllAsync(
+      { numRuns: 300 },
+      fc.array(anyPod, { maxLength: 12 }),
+      fc.nat({ max: 8 }),
+      async (found, replicas) => {
         const world = new World();
         world.set({ replicas });
         found.forEach((each, index) => {
@@ -87,8 +90,7 @@ describe('planReplicaSet', () => {
         expect(active).toHaveLength(replicas);
         expect(active.every(({ metadata }) => metadata.labels.app === 'web')).toBe(true);
         expect(world.of(ReplicaSet).get('web', 'x').status.replicas).toBe(replicas);
-      }),
-      { numRuns: 300 },
+      },
     );
   });
 
@@ -102,13 +104,11 @@ describe('planReplicaSet', () => {
       return { seen, plan: world.plan() };
     };
     const version = anyPod.map(fieldsOf);
-    fc.assert(
-      fc.property(version, version, (before, after) => {
-        const [old, next] = [planFor(before), planFor(after)];
-        fc.pre(isSameForReplicas(next.seen, old.seen));
-        expect(shown(next.plan)).toEqual(shown(old.plan));
-      }),
-    );
+    forAll(version, version, (before, after) => {
+      const [old, next] = [planFor(before), planFor(after)];
+      fc.pre(isSameForReplicas(next.seen, old.seen));
+      expect(shown(next.plan)).toEqual(shown(old.plan));
+    });
     const bound = { spec: { nodeName: 'a' }, status: { conditions: [{ type: 'PodScheduled', status: 'True' }] } };
     expect(isSameForReplicas(planFor(bound).seen, planFor({}).seen)).toBe(true);
     const later = { status: ready('2030-01-01T00:10:00Z') };
@@ -116,17 +116,15 @@ describe('planReplicaSet', () => {
   });
 
   it('creates none beyond its size and deletes none below it, whatever it sees', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: 20 }), fc.nat({ max: 20 }), (present, replicas) => {
-        const world = new World();
-        world.set({ replicas });
-        for (let i = 0; i < present; i++) world.pod(`p${i}`);
-        const plan = world.plan();
-        const created = plan.filter(({ type }) => type === 'create').length;
-        expect(present + created - deleted(plan).length).toBe(replicas);
-        expect(created === 0 || deleted(plan).length === 0).toBe(true);
-      }),
-    );
+    forAll(fc.nat({ max: 20 }), fc.nat({ max: 20 }), (present, replicas) => {
+      const world = new World();
+      world.set({ replicas });
+      for (let i = 0; i < present; i++) world.pod(`p${i}`);
+      const plan = world.plan();
+      const created = plan.filter(({ type }) => type === 'create').length;
+      expect(present + created - deleted(plan).length).toBe(replicas);
+      expect(created === 0 || deleted(plan).length === 0).toBe(true);
+    });
   });
 
   it('neither adopts, releases, creates nor deletes when it is being deleted itself', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -114,82 +114,76 @@ const about = (plan: Plan, type: 'create' | 'delete') =>
 
 describe('the plan of a StatefulSet', () => {
   it('in order, starts a pod when all before it are available, and deletes the last first, one at a time', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        fc.pre(!given.isParallel);
-        const scene = new Scene(given);
-        settle(scene, (plan) => {
-          const places = scene.places();
-          const [created, ...moreCreated] = about(plan, 'create');
-          const deleted = about(plan, 'delete');
-          expect(moreCreated).toEqual([]);
-          if (created) {
-            expect(deleted).toEqual([]);
-            const at = ordinalOf(created) - given.start;
-            expect(places.slice(0, at).every((pod) => pod && isUp(pod))).toBe(true);
-          }
-          const outside = scene.pods.filter((pod) => !places.includes(pod)).map(ordinalOf);
-          const leaving = deleted.map(ordinalOf).filter((ordinal) => outside.includes(ordinal));
-          if (leaving.length > 0) expect(leaving).toEqual([Math.max(...outside)]);
-          if (leaving.length > 0) expect(places.every((pod) => pod && isUp(pod))).toBe(true);
-        });
-      }),
-    );
+    forAll(cases, (given) => {
+      fc.pre(!given.isParallel);
+      const scene = new Scene(given);
+      settle(scene, (plan) => {
+        const places = scene.places();
+        const [created, ...moreCreated] = about(plan, 'create');
+        const deleted = about(plan, 'delete');
+        expect(moreCreated).toEqual([]);
+        if (created) {
+          expect(deleted).toEqual([]);
+          const at = ordinalOf(created) - given.start;
+          expect(places.slice(0, at).every((pod) => pod && isUp(pod))).toBe(true);
+        }
+        const outside = scene.pods.filter((pod) => !places.includes(pod)).map(ordinalOf);
+        const leaving = deleted.map(ordinalOf).filter((ordinal) => outside.includes(ordinal));
+        if (leaving.length > 0) expect(leaving).toEqual([Math.max(...outside)]);
+        if (leaving.length > 0) expect(places.every((pod) => pod && isUp(pod))).toBe(true);
+      });
+    });
   });
 
   it('never exceeds maxUnavailable', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const { maxUnavailable: limit = 1, replicas } = given;
-        const allowed = typeof limit === 'number' ? limit : Math.ceil(replicas / 2);
-        const scene = new Scene(given);
-        settle(scene, (plan) => {
-          const places = scene.places();
-          const gone = new Set(about(plan, 'delete').map(({ metadata }) => metadata.name));
-          const missing = (all: any[]) => all.filter((pod) => !pod || !isUp(pod)).length;
-          const after = places.filter((pod) => !pod || !gone.has(pod.metadata.name));
-          const removed = places.length - after.length;
-          expect(missing(after) + removed).toBeLessThanOrEqual(Math.max(missing(places), allowed));
-        });
-      }),
-    );
+    forAll(cases, (given) => {
+      const { maxUnavailable: limit = 1, replicas } = given;
+      const allowed = typeof limit === 'number' ? limit : Math.ceil(replicas / 2);
+      const scene = new Scene(given);
+      settle(scene, (plan) => {
+        const places = scene.places();
+        const gone = new Set(about(plan, 'delete').map(({ metadata }) => metadata.name));
+        const missing = (all: any[]) => all.filter((pod) => !pod || !isUp(pod)).length;
+        const after = places.filter((pod) => !pod || !gone.has(pod.metadata.name));
+        const removed = places.length - after.length;
+        expect(missing(after) + removed).toBeLessThanOrEqual(Math.max(missing(places), allowed));
+      });
+    });
   });
 
   it('ends with a pod for every ordinal, updated from the partition on, and never touches pods of another owner', () => {
-    fc.assert(
-      fc.property(cases, (given) => {
-        const { replicas, start, partition, claims } = given;
-        const scene = new Scene(given);
-        const others = () => scene.world.of(Pod).controlledBy('another');
-        const before = others();
-        const touched: string[] = [];
-        settle(scene, (plan) => {
-          for (const { metadata } of about(plan, 'delete')) {
-            const at = ordinalOf({ metadata }) - start;
-            if (at >= 0 && at < Math.min(partition, replicas)) touched.push(metadata.name);
-          }
-        });
-        expect(others()).toEqual(before);
-        const wanted = Array.from({ length: replicas }, (_, at) => `s-${start + at}`);
-        expect(scene.pods.map(({ metadata }) => metadata.name).sort()).toEqual(wanted);
-        const { status } = scene.set;
-        for (const pod of scene.pods) {
-          const revision = pod.metadata.labels['controller-revision-hash'];
-          if (ordinalOf(pod) >= start + partition) expect(revision).toBe(status.updateRevision);
+    forAll(cases, (given) => {
+      const { replicas, start, partition, claims } = given;
+      const scene = new Scene(given);
+      const others = () => scene.world.of(Pod).controlledBy('another');
+      const before = others();
+      const touched: string[] = [];
+      settle(scene, (plan) => {
+        for (const { metadata } of about(plan, 'delete')) {
+          const at = ordinalOf({ metadata }) - start;
+          if (at >= 0 && at < Math.min(partition, replicas)) touched.push(metadata.name);
         }
-        // Below the partition only what had ended was replaced.
-        const ended = given.before.flatMap((state, at) => (state === 'ended' ? [`s-${at}`] : []));
-        expect(touched.every((name) => ended.includes(name))).toBe(true);
-        expect(status).toMatchObject({ replicas, availableReplicas: replicas, observedGeneration: 2 });
-        if (claims) {
-          const made = scene.pods.filter(({ spec }) => spec.volumes?.[0]?.persistentVolumeClaim);
-          for (const { spec } of made) {
-            const { claimName } = spec.volumes[0].persistentVolumeClaim;
-            expect(scene.world.of(PersistentVolumeClaim).get(claimName, 'x')).toBeDefined();
-          }
+      });
+      expect(others()).toEqual(before);
+      const wanted = Array.from({ length: replicas }, (_, at) => `s-${start + at}`);
+      expect(scene.pods.map(({ metadata }) => metadata.name).sort()).toEqual(wanted);
+      const { status } = scene.set;
+      for (const pod of scene.pods) {
+        const revision = pod.metadata.labels['controller-revision-hash'];
+        if (ordinalOf(pod) >= start + partition) expect(revision).toBe(status.updateRevision);
+      }
+      // Below the partition only what had ended was replaced.
+      const ended = given.before.flatMap((state, at) => (state === 'ended' ? [`s-${at}`] : []));
+      expect(touched.every((name) => ended.includes(name))).toBe(true);
+      expect(status).toMatchObject({ replicas, availableReplicas: replicas, observedGeneration: 2 });
+      if (claims) {
+        const made = scene.pods.filter(({ spec }) => spec.volumes?.[0]?.persistentVolumeClaim);
+        for (const { spec } of made) {
+          const { claimName } = spec.volumes[0].persistentVolumeClaim;
+          expect(scene.world.of(PersistentVolumeClaim).get(claimName, 'x')).toBeDefined();
         }
-      }),
-    );
+      }
+    });
   });
 
   describe('of the largest size that a client can write', () => {

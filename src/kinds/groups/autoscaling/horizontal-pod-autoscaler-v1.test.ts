@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create, received, shown } from '../../../../test/support/kinds/test-object.ts';
-import { propertyRuns } from '../../../../test/support/property-runs.ts';
+import { fc, forAll, propertyRuns } from '../../../../test/support/property-runs.ts';
 import { clone } from '../../../base/json/tree.ts';
 import { decode } from '../../../schema/decode/decode.ts';
 import type { Kind } from '../../kind.ts';
@@ -202,21 +201,15 @@ const anyStored = fc
   .map(({ spec, status }) => stored(spec, status));
 
 test('a stored object round-trips without loss', () => {
-  fc.assert(
-    fc.property(anyStored, (object) => {
-      const view = JSON.parse(JSON.stringify(shown(kind, object, V1)));
-      expect(received(kind, view, V1)).toStrictEqual(object);
-    }),
-    { numRuns: propertyRuns(150) },
-  );
+  forAll({ numRuns: propertyRuns(150) }, anyStored, (object) => {
+    const view = JSON.parse(JSON.stringify(shown(kind, object, V1)));
+    expect(received(kind, view, V1)).toStrictEqual(object);
+  });
 });
 
 test('a shown object is the same after it was stored again', () => {
-  fc.assert(
-    fc.property(anyStored, (object) => {
-      const view = decode(kind.versions[1]!.schema, shown(kind, object, V1));
-      expect(shown(kind, received(kind, view, V1), V1)).toEqual(view);
-    }),
-    { numRuns: propertyRuns(60) },
-  );
+  forAll({ numRuns: propertyRuns(60) }, anyStored, (object) => {
+    const view = decode(kind.versions[1]!.schema, shown(kind, object, V1));
+    expect(shown(kind, received(kind, view, V1), V1)).toEqual(view);
+  });
 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create, received, shown, update } from '../../../../test/support/kinds/test-object.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { decode } from '../../../schema/decode/decode.ts';
 import { Event } from '../core/event/event.ts';
 
@@ -175,13 +175,10 @@ test('conversion in both directions loses nothing', () => {
     reportingComponent: text,
     reportingInstance: text,
   });
-  fc.assert(
-    fc.property(anyEvent, (body) => {
-      const stored = decode(Event.hub.schema, { kind: 'Event', apiVersion: 'v1', ...body });
-      const view = JSON.parse(JSON.stringify(shown(Event, stored, apiVersion)));
-      expect(received(Event, view, apiVersion)).toStrictEqual(stored);
-      expect(shown(Event, received(Event, view, apiVersion), apiVersion)).toStrictEqual(view);
-    }),
-    { numRuns: 300 },
-  );
+  forAll({ numRuns: 300 }, anyEvent, (body) => {
+    const stored = decode(Event.hub.schema, { kind: 'Event', apiVersion: 'v1', ...body });
+    const view = JSON.parse(JSON.stringify(shown(Event, stored, apiVersion)));
+    expect(received(Event, view, apiVersion)).toStrictEqual(stored);
+    expect(shown(Event, received(Event, view, apiVersion), apiVersion)).toStrictEqual(view);
+  });
 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { backendFinder } from '../proxy/match.ts';
 import { type IngressPlan, type IngressWorld, MAX_ADDRESSES, planIngress } from './plan.ts';
 
@@ -276,49 +276,47 @@ describe('a plan that goes on from the one before', () => {
       slices: fc.option(fc.tuple(name, fc.integer({ min: 0, max: 2 }))),
       secret: fc.option(fc.tuple(name, fc.boolean())),
     });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const objects = new Map<string, any>();
-        const parts: Record<'services' | 'slices' | 'secrets' | 'policy', any> = {
-          ...{ services: {}, slices: {}, secrets: {} },
-          policy: { allowsExternalNames: false },
-        };
-        let list: any[] = [];
-        let before: IngressPlan | undefined;
-        for (const [index, each] of steps.entries()) {
-          const services = new Set<string>();
-          if (each.ingress) {
-            const [key, wanted] = each.ingress;
-            objects.delete(key);
-            if (wanted) {
-              const { host, text, to, hasDefault, secret } = wanted;
-              const rules = [rule(host, path(text, to))];
-              const more = hasDefault ? { defaultBackend: backend(to) } : {};
-              const full = { rules, tls: [{ hosts: [host], secretName: secret }], ...more };
-              objects.set(key, ingress(key, full, undefined, key === 'i' ? 'other' : 'shop'));
-            }
-            list = [...objects.values()];
+    forAll(fc.array(step, { maxLength: 12 }), (steps) => {
+      const objects = new Map<string, any>();
+      const parts: Record<'services' | 'slices' | 'secrets' | 'policy', any> = {
+        ...{ services: {}, slices: {}, secrets: {} },
+        policy: { allowsExternalNames: false },
+      };
+      let list: any[] = [];
+      let before: IngressPlan | undefined;
+      for (const [index, each] of steps.entries()) {
+        const services = new Set<string>();
+        if (each.ingress) {
+          const [key, wanted] = each.ingress;
+          objects.delete(key);
+          if (wanted) {
+            const { host, text, to, hasDefault, secret } = wanted;
+            const rules = [rule(host, path(text, to))];
+            const more = hasDefault ? { defaultBackend: backend(to) } : {};
+            const full = { rules, tls: [{ hosts: [host], secretName: secret }], ...more };
+            objects.set(key, ingress(key, full, undefined, key === 'i' ? 'other' : 'shop'));
           }
-          if (each.service) {
-            parts.services[each.service[0]] = each.service[1] ? (index % 3 === 0 ? EXTERNAL : service) : undefined;
-            for (const namespace of ['shop', 'other']) services.add(`${namespace}/${each.service[0]}`);
-          }
-          if (each.slices) {
-            const [of, count] = each.slices;
-            parts.slices[of] = Array.from({ length: count }, (_, at) => slice(`10.0.${index}.${at}`));
-            for (const namespace of ['shop', 'other']) services.add(`${namespace}/${of}`);
-          }
-          if (each.secret) {
-            const data = { 'tls.crt': Buffer.from(`C${index}`).toString('base64'), 'tls.key': 'S0tL' };
-            parts.secrets[each.secret[0]] = each.secret[1] ? { data } : undefined;
-          }
-          const seen = { ...world(list, parts), changes: { services, secrets: each.secret !== null } };
-          before = planOf(seen, before);
-          expect(before.config).toEqual(configOf(seen));
-          expect(before.problems).toEqual(planOf(seen).problems);
+          list = [...objects.values()];
         }
-      }),
-    );
+        if (each.service) {
+          parts.services[each.service[0]] = each.service[1] ? (index % 3 === 0 ? EXTERNAL : service) : undefined;
+          for (const namespace of ['shop', 'other']) services.add(`${namespace}/${each.service[0]}`);
+        }
+        if (each.slices) {
+          const [of, count] = each.slices;
+          parts.slices[of] = Array.from({ length: count }, (_, at) => slice(`10.0.${index}.${at}`));
+          for (const namespace of ['shop', 'other']) services.add(`${namespace}/${of}`);
+        }
+        if (each.secret) {
+          const data = { 'tls.crt': Buffer.from(`C${index}`).toString('base64'), 'tls.key': 'S0tL' };
+          parts.secrets[each.secret[0]] = each.secret[1] ? { data } : undefined;
+        }
+        const seen = { ...world(list, parts), changes: { services, secrets: each.secret !== null } };
+        before = planOf(seen, before);
+        expect(before.config).toEqual(configOf(seen));
+        expect(before.problems).toEqual(planOf(seen).problems);
+      }
+    });
   });
 });
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import type { PathRule } from '../config.ts';
 import { backendFinder, withoutSlashes } from './match.ts';
 
@@ -27,22 +27,20 @@ const element = fc.constantFrom('a', 'b', 'ab', '', '!', 'a-b', 'é', '.', '%2F'
 const path = fc.array(element, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
 
 it('the rule with the longest path is found', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ path, type: fc.constantFrom('Exact' as const, 'Prefix' as const) }), { maxLength: 30 }),
-      fc.array(fc.oneof(path, fc.constantFrom('', '*', 'a')), { minLength: 5, maxLength: 20 }),
-      (given, requests) => {
-        const known = new Map<string, PathRule>();
-        for (const { path: text, type } of given) {
-          const trimmed = type === 'Exact' ? text : withoutSlashes(text) || '/';
-          const key = `${type} ${trimmed}`;
-          known.set(key, { path: trimmed, type, backend: key });
-        }
-        const rules = [...known.values()];
-        const find = finder(rules);
-        for (const requested of requests) expect(find('any', requested)).toBe(expected(rules, requested));
-      },
-    ),
+  forAll(
+    fc.array(fc.record({ path, type: fc.constantFrom('Exact' as const, 'Prefix' as const) }), { maxLength: 30 }),
+    fc.array(fc.oneof(path, fc.constantFrom('', '*', 'a')), { minLength: 5, maxLength: 20 }),
+    (given, requests) => {
+      const known = new Map<string, PathRule>();
+      for (const { path: text, type } of given) {
+        const trimmed = type === 'Exact' ? text : withoutSlashes(text) || '/';
+        const key = `${type} ${trimmed}`;
+        known.set(key, { path: trimmed, type, backend: key });
+      }
+      const rules = [...known.values()];
+      const find = finder(rules);
+      for (const requested of requests) expect(find('any', requested)).toBe(expected(rules, requested));
+    },
   );
 });
 

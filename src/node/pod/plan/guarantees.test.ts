@@ -2,9 +2,9 @@
  * Property tests: whatever a pod looks like, whatever fails, and whenever the agent restarts, the kubelet's guarantees hold.
  * A model of a runtime performs the actions; it checks at every call that the call is allowed.
  */
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
-import { propertyRuns } from '../../../../test/support/property-runs.ts';
+import { fc, forAll, propertyRuns } from '../../../../test/support/property-runs.ts';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import type { Condition } from '../conditions.ts';
 import { podStatus } from '../pod-status.ts';
@@ -369,72 +369,63 @@ const worlds: fc.Arbitrary<World> = fc.record({
 });
 
 test('a pod never violates the guarantees of a kubelet', () => {
-  fc.assert(
-    fc.property(pods, worlds, (spec, world) => {
-      const model = new Model(spec, world);
-      let rank = 0;
-      const restarts = new Map<string, number>();
-      model.run((status) => {
-        const holds = (type: string) => status.conditions.find((each: any) => each.type === type).status === 'True';
-        const phase = status.phase as keyof typeof RANK;
-        must(RANK[phase] >= rank, 'a phase never goes back');
-        rank = RANK[phase];
-        must(rank < 2 || model.live().length === 0, 'nothing runs in an ended pod');
-        if (holds('Ready')) {
-          must(phase === 'Running', 'a ready pod runs');
-          must(
-            status.containerStatuses.every(({ ready, state }: any) => ready && state.running),
-            'all containers of a ready pod run',
-          );
-        }
-        if (status.containerStatuses.some(({ state }: any) => state.running)) {
-          must(holds('Initialized'), 'main containers run after init containers');
-          must(Boolean(status.podIP), 'a pod that runs has an address');
-        }
-        for (const each of [...status.containerStatuses, ...(status.initContainerStatuses ?? [])]) {
-          must(each.restartCount >= (restarts.get(each.name) ?? 0), 'restart counts never fall');
-          must(each.restartCount <= 5, 'restart counts saturate');
-          restarts.set(each.name, each.restartCount);
-        }
-      });
-    }),
-    { numRuns: propertyRuns(60) },
-  );
+  forAll({ numRuns: propertyRuns(60) }, pods, worlds, (spec, world) => {
+    const model = new Model(spec, world);
+    let rank = 0;
+    const restarts = new Map<string, number>();
+    model.run((status) => {
+      const holds = (type: string) => status.conditions.find((each: any) => each.type === type).status === 'True';
+      const phase = status.phase as keyof typeof RANK;
+      must(RANK[phase] >= rank, 'a phase never goes back');
+      rank = RANK[phase];
+      must(rank < 2 || model.live().length === 0, 'nothing runs in an ended pod');
+      if (holds('Ready')) {
+        must(phase === 'Running', 'a ready pod runs');
+        must(
+          status.containerStatuses.every(({ ready, state }: any) => ready && state.running),
+          'all containers of a ready pod run',
+        );
+      }
+      if (status.containerStatuses.some(({ state }: any) => state.running)) {
+        must(holds('Initialized'), 'main containers run after init containers');
+        must(Boolean(status.podIP), 'a pod that runs has an address');
+      }
+      for (const each of [...status.containerStatuses, ...(status.initContainerStatuses ?? [])]) {
+        must(each.restartCount >= (restarts.get(each.name) ?? 0), 'restart counts never fall');
+        must(each.restartCount <= 5, 'restart counts saturate');
+        restarts.set(each.name, each.restartCount);
+      }
+    });
+  });
 });
 
 test('of a deleted pod nothing is left, in the end', () => {
-  fc.assert(
-    fc.property(pods, worlds, fc.integer({ min: 1, max: 60_000 }), (spec, world, deletedAt) => {
-      const model = new Model(spec, { ...world, deletedAt });
-      model.run();
-      expect(model.isFinished).toBe(true);
-      expect([model.sandboxes, model.containers]).toEqual([[], []]);
-      expect([model.isMounted, model.isCleanedUp]).toEqual([false, true]);
-      expect(RANK[model.status().phase as keyof typeof RANK]).toBe(2);
-    }),
-    { numRuns: propertyRuns(60) },
-  );
+  forAll({ numRuns: propertyRuns(60) }, pods, worlds, fc.integer({ min: 1, max: 60_000 }), (spec, world, deletedAt) => {
+    const model = new Model(spec, { ...world, deletedAt });
+    model.run();
+    expect(model.isFinished).toBe(true);
+    expect([model.sandboxes, model.containers]).toEqual([[], []]);
+    expect([model.isMounted, model.isCleanedUp]).toEqual([false, true]);
+    expect(RANK[model.status().phase as keyof typeof RANK]).toBe(2);
+  });
 });
 
 test('the grace period is shared: nothing is given time beyond it', () => {
-  fc.assert(
-    fc.property(pods, worlds, fc.integer({ min: 1, max: 60_000 }), (spec, world, deletedAt) => {
-      const model = new Model(spec, {
-        ...world,
-        failures: 0,
-        deletedAt,
-        evictedAt: undefined,
-        sandboxDiesAt: undefined,
-      });
-      model.run();
-      const latest = START + deletedAt + GRACE_SECONDS * 1_000 + 1_000;
-      for (const { at, graceSeconds, cause } of model.stops) {
-        if (cause === 'deleted') expect(at + graceSeconds * 1_000).toBeLessThanOrEqual(latest + 1_000);
-      }
-      // What comes after the containers takes at most a few actions of two seconds each.
-      expect(model.now).toBeLessThanOrEqual(latest + 20_000);
-      expect(model.state.containers.flatMap(({ records }) => records)).toEqual([]);
-    }),
-    { numRuns: propertyRuns(50) },
-  );
+  forAll({ numRuns: propertyRuns(50) }, pods, worlds, fc.integer({ min: 1, max: 60_000 }), (spec, world, deletedAt) => {
+    const model = new Model(spec, {
+      ...world,
+      failures: 0,
+      deletedAt,
+      evictedAt: undefined,
+      sandboxDiesAt: undefined,
+    });
+    model.run();
+    const latest = START + deletedAt + GRACE_SECONDS * 1_000 + 1_000;
+    for (const { at, graceSeconds, cause } of model.stops) {
+      if (cause === 'deleted') expect(at + graceSeconds * 1_000).toBeLessThanOrEqual(latest + 1_000);
+    }
+    // What comes after the containers takes at most a few actions of two seconds each.
+    expect(model.now).toBeLessThanOrEqual(latest + 20_000);
+    expect(model.state.containers.flatMap(({ records }) => records)).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { parseRange } from './addresses.ts';
 import { attachCommands, deviceOf, insideCommands, macOf } from './interface-commands.ts';
 
@@ -21,17 +21,15 @@ const hostile = fc
   .map((parts) => parts.join(''));
 
 it('lines for ip never contain text of others', () => {
-  fc.assert(
-    fc.property(hostile, (text) => {
-      expect(() => macOf(text)).toThrow();
-      expect(() => insideCommands(text, range)).toThrow();
-      expect(() => attachCommands({ ...pod, address: text })).toThrow();
-      expect(() => attachCommands({ ...pod, netns: text })).toThrow();
-      expect(() => attachCommands({ ...pod, bridge: text })).toThrow();
-    }),
-  );
+  forAll(hostile, (text) => {
+    expect(() => macOf(text)).toThrow();
+    expect(() => insideCommands(text, range)).toThrow();
+    expect(() => attachCommands({ ...pod, address: text })).toThrow();
+    expect(() => attachCommands({ ...pod, netns: text })).toThrow();
+    expect(() => attachCommands({ ...pod, bridge: text })).toThrow();
+  });
 });
 
 it('lines for ip name interfaces by a hash of the sandbox', () => {
-  fc.assert(fc.property(fc.string(), (id) => /^qd[0-9a-f]{12}$/.test(deviceOf(id))));
+  forAll(fc.string(), (id) => /^qd[0-9a-f]{12}$/.test(deviceOf(id)));
 });

@@ -1,7 +1,7 @@
 /** Property tests: whatever a pod looks like, and whenever it is changed or deleted, the kubelet’s guarantees hold. */
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
-import { propertyRuns } from '../../../../test/support/property-runs.ts';
+import { fc, forAll, propertyRuns } from '../../../../test/support/property-runs.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
@@ -108,72 +108,59 @@ const happenings = fc.record({
 });
 
 test('a pod never violates the kubelet’s guarantees', () => {
-  fc.assert(
-    fc.property(pods, stages, happenings, (spec, chosen, events) => {
-      let rank = 0;
-      let initialized = false;
-      const restarts = new Map<string, number>();
-      live(spec, chosen, events, (life, status) => {
-        const holds = (type: string) => status.conditions.find((each: any) => each.type === type).status === 'True';
-        const main: any[] = status.containerStatuses;
-        // A phase never goes back, and a terminal phase is final.
-        expect(RANK[life.phase]).toBeGreaterThanOrEqual(rank);
-        rank = RANK[life.phase];
-        if (rank === 2) expect(life.runs.filter(({ state }) => state.type === 'running')).toEqual([]);
-        // In a ready pod, all containers run.
-        if (holds('Ready')) {
-          expect(life.phase).toBe('Running');
-          expect(main.every(({ ready, state }) => ready && state.running)).toBe(true);
-        }
-        expect(holds('Ready')).toBe(holds('ContainersReady'));
-        // Main containers run only after initialization, which stays done.
-        if (main.some(({ state }) => state.running)) expect(holds('Initialized')).toBe(true);
-        // A sidecar can still die before the main containers have started.
-        const isSidecarDown = life.runs.some(({ role, state }) => role === 'sidecar' && state.type !== 'running');
-        if (rank < 2 && initialized && !isSidecarDown) expect(holds('Initialized')).toBe(true);
-        initialized = rank < 2 && holds('Initialized');
-        if (life.runs.some(({ state }) => state.type === 'running')) {
-          expect(holds('PodReadyToStartContainers')).toBe(true);
-          expect(status.podIP).toBeTruthy();
-        }
-        // Init containers run one at a time.
-        expect(life.runs.filter(({ role, state }) => role === 'init' && state.type === 'running').length).toBeLessThan(
-          2,
-        );
-        // Restart counts grow, and are reported up to five.
-        for (const run of life.runs) {
-          expect(run.restarts).toBeGreaterThanOrEqual(restarts.get(run.name) ?? 0);
-          restarts.set(run.name, Math.min(run.restarts, 5));
-        }
-        expect(main.every(({ restartCount }) => restartCount <= 5)).toBe(true);
-        if (spec.restartPolicy === 'Never') expect(main.every(({ restartCount }) => restartCount === 0)).toBe(true);
-      });
-    }),
-    { numRuns: propertyRuns(100) },
-  );
+  forAll({ numRuns: propertyRuns(100) }, pods, stages, happenings, (spec, chosen, events) => {
+    let rank = 0;
+    let initialized = false;
+    const restarts = new Map<string, number>();
+    live(spec, chosen, events, (life, status) => {
+      const holds = (type: string) => status.conditions.find((each: any) => each.type === type).status === 'True';
+      const main: any[] = status.containerStatuses;
+      // A phase never goes back, and a terminal phase is final.
+      expect(RANK[life.phase]).toBeGreaterThanOrEqual(rank);
+      rank = RANK[life.phase];
+      if (rank === 2) expect(life.runs.filter(({ state }) => state.type === 'running')).toEqual([]);
+      // In a ready pod, all containers run.
+      if (holds('Ready')) {
+        expect(life.phase).toBe('Running');
+        expect(main.every(({ ready, state }) => ready && state.running)).toBe(true);
+      }
+      expect(holds('Ready')).toBe(holds('ContainersReady'));
+      // Main containers run only after initialization, which stays done.
+      if (main.some(({ state }) => state.running)) expect(holds('Initialized')).toBe(true);
+      // A sidecar can still die before the main containers have started.
+      const isSidecarDown = life.runs.some(({ role, state }) => role === 'sidecar' && state.type !== 'running');
+      if (rank < 2 && initialized && !isSidecarDown) expect(holds('Initialized')).toBe(true);
+      initialized = rank < 2 && holds('Initialized');
+      if (life.runs.some(({ state }) => state.type === 'running')) {
+        expect(holds('PodReadyToStartContainers')).toBe(true);
+        expect(status.podIP).toBeTruthy();
+      }
+      // Init containers run one at a time.
+      expect(life.runs.filter(({ role, state }) => role === 'init' && state.type === 'running').length).toBeLessThan(2);
+      // Restart counts grow, and are reported up to five.
+      for (const run of life.runs) {
+        expect(run.restarts).toBeGreaterThanOrEqual(restarts.get(run.name) ?? 0);
+        restarts.set(run.name, Math.min(run.restarts, 5));
+      }
+      expect(main.every(({ restartCount }) => restartCount <= 5)).toBe(true);
+      if (spec.restartPolicy === 'Never') expect(main.every(({ restartCount }) => restartCount === 0)).toBe(true);
+    });
+  });
 });
 
 test('a pod that is deleted is gone within its grace period, in the end', () => {
-  fc.assert(
-    fc.property(pods, stages, happenings, fc.nat(15), (spec, chosen, events, deletedAfter) => {
-      let deletedAt: number | undefined;
-      const { life, now } = live(
-        spec,
-        chosen,
-        { ...events, deletedAfter, restartAfter: -1 },
-        ({ pod, isTerminated }) => {
-          const { deletionTimestamp } = pod.metadata;
-          if (deletionTimestamp) deletedAt ??= Date.parse(deletionTimestamp);
-          if (isTerminated) expect(pod.metadata.deletionTimestamp).toBeTruthy();
-        },
-      );
-      if (deletedAt === undefined) return;
-      expect(life.isTerminated).toBe(true);
-      expect(now).toBeLessThanOrEqual(deletedAt + 1_000);
-      expect(RANK[life.phase]).toBe(2);
-    }),
-    { numRuns: propertyRuns(70) },
-  );
+  forAll({ numRuns: propertyRuns(70) }, pods, stages, happenings, fc.nat(15), (spec, chosen, events, deletedAfter) => {
+    let deletedAt: number | undefined;
+    const { life, now } = live(spec, chosen, { ...events, deletedAfter, restartAfter: -1 }, ({ pod, isTerminated }) => {
+      const { deletionTimestamp } = pod.metadata;
+      if (deletionTimestamp) deletedAt ??= Date.parse(deletionTimestamp);
+      if (isTerminated) expect(pod.metadata.deletionTimestamp).toBeTruthy();
+    });
+    if (deletedAt === undefined) return;
+    expect(life.isTerminated).toBe(true);
+    expect(now).toBeLessThanOrEqual(deletedAt + 1_000);
+    expect(RANK[life.phase]).toBe(2);
+  });
 });
 
 test('a status without times, which a client wrote, is continued from now', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { Registry } from '../../objects/registry/registry.ts';
 import { allSubresources } from '../../operations/subresources/all.ts';
@@ -96,15 +96,13 @@ describe('several rules', () => {
       ),
     });
     const request = fc.record({ namespace: fc.constantFrom('n', 'm', ''), name: fc.constantFrom('a', 'b', '') });
-    fc.assert(
-      fc.property(fc.array(rule, { maxLength: 6 }), fc.array(request, { minLength: 1 }), (rules, requests) => {
-        const evaluator = new Evaluator({ rules: rules as unknown as PolicyRule[] });
-        const memo = new Memo();
-        for (const each of requests) {
-          expect(evaluator.verdictOn(asked(each), memo)).toEqual(evaluator.verdictOn(asked(each)));
-        }
-      }),
-    );
+    forAll(fc.array(rule, { maxLength: 6 }), fc.array(request, { minLength: 1 }), (rules, requests) => {
+      const evaluator = new Evaluator({ rules: rules as unknown as PolicyRule[] });
+      const memo = new Memo();
+      for (const each of requests) {
+        expect(evaluator.verdictOn(asked(each), memo)).toEqual(evaluator.verdictOn(asked(each)));
+      }
+    });
   });
 });
 

@@ -1,21 +1,14 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { dealQueues } from './priority-level.ts';
 
 it('deals a flow the requested number of different queues, always the same', () => {
-  fc.assert(
-    fc.property(
-      fc.string(),
-      fc.integer({ min: 1, max: 512 }),
-      fc.integer({ min: 1, max: 10 }),
-      (flow, queues, size) => {
-        const hand = dealQueues(flow, queues, size);
-        expect(new Set(hand).size).toBe(Math.min(size, queues));
-        for (const queue of hand) expect(queue >= 0 && queue < queues).toBe(true);
-        expect(dealQueues(flow, queues, size)).toEqual(hand);
-      },
-    ),
-  );
+  forAll(fc.string(), fc.integer({ min: 1, max: 512 }), fc.integer({ min: 1, max: 10 }), (flow, queues, size) => {
+    const hand = dealQueues(flow, queues, size);
+    expect(new Set(hand).size).toBe(Math.min(size, queues));
+    for (const queue of hand) expect(queue >= 0 && queue < queues).toBe(true);
+    expect(dealQueues(flow, queues, size)).toEqual(hand);
+  });
 });
 
 it('deals different flows hands that hardly overlap', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { examples, kindOf, varied } from '../../../../test/support/varied.ts';
 import type { Version } from '../../../kinds/kind.ts';
 import { decode } from '../../../schema/decode/decode.ts';
@@ -74,38 +74,35 @@ function managersOf(version: Version, before: any, choices: readonly number[]): 
 it('equals a full computation, for other objects with other identifiers at other times', () => {
   let known = 0;
   const choices = fc.array(fc.nat(11), { minLength: 40, maxLength: 40 });
-  fc.assert(
-    fc.property(fc.constantFrom(...examples, job), choices, choices, (example, one, other) => {
-      const found = kindOf(example);
-      const [before, after] = [variedObject(example, one), variedObject(example, other)];
-      if (!found || !before || !after) return;
-      const { kind, version } = found;
-      const manager = UPDATERS[one[10]! % UPDATERS.length]!;
-      const subresource = kind.subresources?.status && other[10]! % 2 === 0 ? 'status' : '';
-      const check = ({ before, after, subresource, time }: Write) => {
-        const live = managersOf(version, before, one);
-        if (!live) return;
-        const change: Change = {
-          ...{ kind, version },
-          before: new VersionedTree(kind, version, before),
-          after: new VersionedTree(kind, version, after),
-          ownable: (asked) => ownableFields(kind, asked, subresource),
-        };
-        const updater = { manager, apiVersion: version.apiVersion, subresource, time };
-        const got = knownUpdate(change, live, updater);
-        if (!got) return;
-        known++;
-        const expected = listManagers(afterUpdate(change, readManagers(live)!, updater));
-        expect(JSON.parse(JSON.stringify(got))).toEqual(JSON.parse(JSON.stringify(expected)));
+  forAll({ numRuns: 1500 }, fc.constantFrom(...examples, job), choices, choices, (example, one, other) => {
+    const found = kindOf(example);
+    const [before, after] = [variedObject(example, one), variedObject(example, other)];
+    if (!found || !before || !after) return;
+    const { kind, version } = found;
+    const manager = UPDATERS[one[10]! % UPDATERS.length]!;
+    const subresource = kind.subresources?.status && other[10]! % 2 === 0 ? 'status' : '';
+    const check = ({ before, after, subresource, time }: Write) => {
+      const live = managersOf(version, before, one);
+      if (!live) return;
+      const change: Change = {
+        ...{ kind, version },
+        before: new VersionedTree(kind, version, before),
+        after: new VersionedTree(kind, version, after),
+        ownable: (asked) => ownableFields(kind, asked, subresource),
       };
-      const [first, second] = [0, 1].map((which) => (tree: any) => withIdentifiers(tree, which as 0 | 1));
-      check({ before: first!(before), after: first!(after), subresource, time: '2026-01-03T00:00:00Z' });
-      check({ before: second!(before), after: second!(after), subresource, time: '2026-01-04T00:00:00Z' });
-      // The identifier changes with the write.
-      check({ before: second!(before), after: first!(after), subresource, time: '2026-01-04T00:00:00Z' });
-    }),
-    { numRuns: 1500 },
-  );
+      const updater = { manager, apiVersion: version.apiVersion, subresource, time };
+      const got = knownUpdate(change, live, updater);
+      if (!got) return;
+      known++;
+      const expected = listManagers(afterUpdate(change, readManagers(live)!, updater));
+      expect(JSON.parse(JSON.stringify(got))).toEqual(JSON.parse(JSON.stringify(expected)));
+    };
+    const [first, second] = [0, 1].map((which) => (tree: any) => withIdentifiers(tree, which as 0 | 1));
+    check({ before: first!(before), after: first!(after), subresource, time: '2026-01-03T00:00:00Z' });
+    check({ before: second!(before), after: second!(after), subresource, time: '2026-01-04T00:00:00Z' });
+    // The identifier changes with the write.
+    check({ before: second!(before), after: first!(after), subresource, time: '2026-01-04T00:00:00Z' });
+  });
   expect(known).toBeGreaterThan(500);
 });
 

@@ -3,8 +3,9 @@
  * changed to its manager and takes them from all others; removed paths belong to nobody; an apply owns the paths of its
  * configuration.
  */
-import fc from 'fast-check';
+
 import { expect, it } from 'vitest';
+import { fc, forAllAsync } from '../../../../test/support/property-runs.ts';
 import { testServer } from '../../../../test/support/server.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -198,8 +199,10 @@ const configuration = (metadata: object, { containers: list, ...spec }: any) => 
 });
 
 it('agrees with a simple model after any sequence of writes', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(steps, { maxLength: 10 }), async (sequence) => {
+  await forAllAsync(
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 40) },
+    fc.array(steps, { maxLength: 10 }),
+    async (sequence) => {
       const api = await testServer([Deployment, Namespace]);
       const model = new Model();
       const at = { apiVersion: 'apps/v1' };
@@ -251,7 +254,6 @@ it('agrees with a simple model after any sequence of writes', async () => {
         expect(listed(object)).toEqual(model.listed());
         expect(listed(await api.get('deployments', 'd', at))).toEqual(model.listed());
       }
-    }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 40) },
+    },
   );
 });

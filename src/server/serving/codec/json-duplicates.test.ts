@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc, forAll } from '../../../../test/support/property-runs.ts';
 import { inTurns } from '../../../base/event-loop/in-turns.ts';
 import { duplicateKeys, searchDuplicateKeys } from './json-duplicates.ts';
 
@@ -22,23 +22,19 @@ it.each([
 });
 
 it('finds none if there are none, whatever the strings contain', () => {
-  fc.assert(
-    fc.property(fc.json(), fc.boolean(), (text, pretty) => {
-      const value = JSON.parse(text);
-      expect(find(pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value))).toBeUndefined();
-    }),
-  );
+  forAll(fc.json(), fc.boolean(), (text, pretty) => {
+    const value = JSON.parse(text);
+    expect(find(pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value))).toBeUndefined();
+  });
 });
 
 it('finds a single duplicate, whatever is around it', () => {
-  fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, which) => {
-      const keys = Object.keys(object);
-      const key = keys[which % keys.length]!;
-      const text = `{${JSON.stringify(object).slice(1, -1)},${JSON.stringify(key)}:{"inner":1}}`;
-      expect(find(text)).toEqual([key]);
-    }),
-  );
+  forAll(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, which) => {
+    const keys = Object.keys(object);
+    const key = keys[which % keys.length]!;
+    const text = `{${JSON.stringify(object).slice(1, -1)},${JSON.stringify(key)}:{"inner":1}}`;
+    expect(find(text)).toEqual([key]);
+  });
 });
 
 it('reports at most a hundred', () => {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { heapUsed } from '../../../../test/support/heap.ts';
+import { fc, forAllAsync } from '../../../../test/support/property-runs.ts';
 import { DecodeError } from './decode-error.ts';
 import { decodeYaml, encodeYaml, encodeYamlList, encodeYamlObject } from './yaml.ts';
 
@@ -45,14 +45,11 @@ text: |
 });
 
 it('decodes JSON, too', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue({ noUnicodeString: true }), async (value) => {
-      const plain = JSON.parse(JSON.stringify(value));
-      fc.pre(!JSON.stringify(plain).includes('__proto__'));
-      expect(await decode(JSON.stringify(plain))).toEqual(plain);
-    }),
-    { numRuns: 200 },
-  );
+  await forAllAsync({ numRuns: 200 }, fc.jsonValue({ noUnicodeString: true }), async (value) => {
+    const plain = JSON.parse(JSON.stringify(value));
+    fc.pre(!JSON.stringify(plain).includes('__proto__'));
+    expect(await decode(JSON.stringify(plain))).toEqual(plain);
+  });
 });
 
 it('decodes the first document only', async () => {
@@ -164,14 +161,11 @@ it('survives deep nesting repeatedly', async () => {
 });
 
 it('encodes everything that it can decode', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (value) => {
-      const plain = JSON.parse(JSON.stringify(value));
-      fc.pre(!JSON.stringify(plain).includes('__proto__'));
-      expect(await decode((await encodeYaml(plain)).toString('utf8'))).toEqual(plain);
-    }),
-    { numRuns: 200 },
-  );
+  await forAllAsync({ numRuns: 200 }, fc.dictionary(fc.string(), fc.jsonValue()), async (value) => {
+    const plain = JSON.parse(JSON.stringify(value));
+    fc.pre(!JSON.stringify(plain).includes('__proto__'));
+    expect(await decode((await encodeYaml(plain)).toString('utf8'))).toEqual(plain);
+  });
 });
 
 const listOf = (items: readonly object[]) => ({ kind: 'List', apiVersion: 'v1', metadata: { x: '1' }, items });
@@ -182,16 +176,14 @@ const encodeList = async (items: readonly object[]) => {
 
 it('encodes a list item by item as it would encode all of it', async () => {
   const field = fc.oneof(fc.jsonValue(), fc.constantFrom('a\n\nb\n\n', 'a\n', '\n', ' a\n  b', '- x\n'));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c d', '<'), field), { maxLength: 5 }),
-      async (items) => {
-        const plain = JSON.parse(JSON.stringify(items));
-        fc.pre(!JSON.stringify(plain).includes('__proto__'));
-        expect(await decode(await encodeList(plain))).toEqual(listOf(plain));
-      },
-    ),
+  await forAllAsync(
     { numRuns: 200 },
+    fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c d', '<'), field), { maxLength: 5 }),
+    async (items) => {
+      const plain = JSON.parse(JSON.stringify(items));
+      fc.pre(!JSON.stringify(plain).includes('__proto__'));
+      expect(await decode(await encodeList(plain))).toEqual(listOf(plain));
+    },
   );
   const items = [{ metadata: { name: 'a', labels: {} }, data: { text: 'one\ntwo\n' } }, { metadata: { name: 'b' } }];
   expect(await encodeList(items)).toBe(String(await encodeYaml(listOf(items))));

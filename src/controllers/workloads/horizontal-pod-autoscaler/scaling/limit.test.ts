@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fc, forAll } from '../../../../../test/support/property-runs.ts';
 import { type Behavior, limitByPolicies, limitPlainly, NO_HISTORY, type ScalingHistory, stabilize } from './limit.ts';
 
 const NOW = 1_000_000_000;
@@ -116,43 +116,39 @@ const asked = fc
 
 test('whatever is asked for a size stays within its bounds, and never moves away from the recommendation', () => {
   const changes = fc.array(fc.record({ by: fc.integer({ min: -20, max: 20 }), at: fc.nat(NOW) }), { maxLength: 5 });
-  fc.assert(
-    fc.property(asked, rules, rules, changes, (asking, up, down, done) => {
-      const limited = [limitPlainly(asking), limitByPolicies(asking, behavior(up, down), { changes: done, now: NOW })];
-      for (const { replicas } of limited) {
-        expect(replicas).toBeGreaterThanOrEqual(asking.min);
-        expect(replicas).toBeLessThanOrEqual(asking.max);
-        expect(replicas).toBeGreaterThanOrEqual(Math.min(asking.current, Math.max(asking.wanted, asking.min)));
-        expect(replicas).toBeLessThanOrEqual(Math.max(asking.current, asking.wanted));
-      }
-    }),
-  );
+  forAll(asked, rules, rules, changes, (asking, up, down, done) => {
+    const limited = [limitPlainly(asking), limitByPolicies(asking, behavior(up, down), { changes: done, now: NOW })];
+    for (const { replicas } of limited) {
+      expect(replicas).toBeGreaterThanOrEqual(asking.min);
+      expect(replicas).toBeLessThanOrEqual(asking.max);
+      expect(replicas).toBeGreaterThanOrEqual(Math.min(asking.current, Math.max(asking.wanted, asking.min)));
+      expect(replicas).toBeLessThanOrEqual(Math.max(asking.current, asking.wanted));
+    }
+  });
 });
 
 test('whatever is asked for no policy is exceeded, however often it is evaluated', () => {
   const steps = fc.array(fc.record({ after: fc.integer({ min: 1, max: 60 }), wanted: fc.nat(300) }), {
     ...{ minLength: 1, maxLength: 30 },
   });
-  fc.assert(
-    fc.property(asked, policy, steps, ({ min, max, current }, one, looks) => {
-      const how = behavior({ policies: [one] }, { policies: [one] });
-      const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
-      let changes: ScalingHistory['changes'] = [];
-      let now = 0;
-      for (const { after, wanted } of looks) {
-        now += after * 1000;
-        const before = sizes.at(-1)?.size ?? current;
-        const { replicas } = limitByPolicies({ min, max, current: before, wanted }, how, { changes, now });
-        if (replicas !== before) changes = [...changes, { by: replicas - before, at: now }];
-        sizes.push({ at: now, size: replicas });
-        // The period before this moment: where it began, and where it has led.
-        const since = now - one.periodSeconds * 1000;
-        const start = sizes.findLast(({ at }) => at <= since)?.size ?? current;
-        const most = one.type === 'Pods' ? start + one.value : Math.ceil(start * (1 + one.value / 100));
-        const least = one.type === 'Pods' ? start - one.value : Math.trunc(start * (1 - one.value / 100));
-        if (replicas > before) expect(replicas).toBeLessThanOrEqual(most);
-        if (replicas < before) expect(replicas).toBeGreaterThanOrEqual(least);
-      }
-    }),
-  );
+  forAll(asked, policy, steps, ({ min, max, current }, one, looks) => {
+    const how = behavior({ policies: [one] }, { policies: [one] });
+    const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
+    let changes: ScalingHistory['changes'] = [];
+    let now = 0;
+    for (const { after, wanted } of looks) {
+      now += after * 1000;
+      const before = sizes.at(-1)?.size ?? current;
+      const { replicas } = limitByPolicies({ min, max, current: before, wanted }, how, { changes, now });
+      if (replicas !== before) changes = [...changes, { by: replicas - before, at: now }];
+      sizes.push({ at: now, size: replicas });
+      // The period before this moment: where it began, and where it has led.
+      const since = now - one.periodSeconds * 1000;
+      const start = sizes.findLast(({ at }) => at <= since)?.size ?? current;
+      const most = one.type === 'Pods' ? start + one.value : Math.ceil(start * (1 + one.value / 100));
+      const least = one.type === 'Pods' ? start - one.value : Math.trunc(start * (1 - one.value / 100));
+      if (replicas > before) expect(replicas).toBeLessThanOrEqual(most);
+      if (replicas < before) expect(replicas).toBeGreaterThanOrEqual(least);
+    }
+  });
 });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyValueOf } from '../../../../../test/support/any-value.ts';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
+import { fc, forAll } from '../../../../../test/support/property-runs.ts';
 import { clone } from '../../../../base/json/tree.ts';
 import { DecodeError, decode } from '../../../../schema/decode/decode.ts';
 import type { Schema } from '../../../../schema/schema.ts';
@@ -15,40 +15,33 @@ const pods = fc.record({
 });
 
 test('every pod of the right types is stored or rejected with reasons, whatever is written over it', () => {
-  fc.assert(
-    fc.property(
-      pods,
-      pods,
-      fc.constantFrom(undefined, 'status', 'resize', 'ephemeralcontainers'),
-      (a, b, subresource) => {
-        const { object } = create(Pod, a);
-        const old = clone(object);
-        update(Pod, old, b, subresource ? { subresource } : {});
-        update(Pod, clone(object), object, subresource ? { subresource } : {});
-      },
-    ),
+  forAll(
     { numRuns: 100 },
+    pods,
+    pods,
+    fc.constantFrom(undefined, 'status', 'resize', 'ephemeralcontainers'),
+    (a, b, subresource) => {
+      const { object } = create(Pod, a);
+      const old = clone(object);
+      update(Pod, old, b, subresource ? { subresource } : {});
+      update(Pod, clone(object), object, subresource ? { subresource } : {});
+    },
   );
 });
 
 test('defaults of any pod are the same when they run again', () => {
-  fc.assert(
-    fc.property(pods, (pod) => {
-      const once = decode(podSchema, pod);
-      expect(decode(podSchema, clone(once))).toEqual(once);
-    }),
-    { numRuns: 100 },
-  );
+  forAll({ numRuns: 100 }, pods, (pod) => {
+    const once = decode(podSchema, pod);
+    expect(decode(podSchema, clone(once))).toEqual(once);
+  });
 });
 
 test('a pod of the wrong types is rejected when it is read', () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      try {
-        decode(podSchema, { spec: value });
-      } catch (error) {
-        expect(error).toBeInstanceOf(DecodeError);
-      }
-    }),
-  );
+  forAll(fc.jsonValue(), (value) => {
+    try {
+      decode(podSchema, { spec: value });
+    } catch (error) {
+      expect(error).toBeInstanceOf(DecodeError);
+    }
+  });
 });

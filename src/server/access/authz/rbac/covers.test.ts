@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc, forAll } from '../../../../../test/support/property-runs.ts';
 import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { describeRules, uncovered } from './covers.ts';
 import { coversPath, ruleAllows } from './rule.ts';
@@ -80,31 +80,23 @@ function coversSingle(rule: PolicyRule, single: PolicyRule): boolean {
 
 describe('uncovered', () => {
   it('is empty only if everything wanted is held', () => {
-    fc.assert(
-      fc.property(rules, rules, (held, wanted) => {
-        if (uncovered(held, wanted).rules.length > 0) return;
-        for (const asked of questions) if (allows(wanted, asked)) expect(allows(held, asked)).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
+    forAll({ numRuns: 500 }, rules, rules, (held, wanted) => {
+      if (uncovered(held, wanted).rules.length > 0) return;
+      for (const asked of questions) if (allows(wanted, asked)) expect(allows(held, asked)).toBe(true);
+    });
   });
 
   it('is empty for the held rules themselves and for no rules', () => {
-    fc.assert(
-      fc.property(rules, rules, (held, others) => {
-        expect(uncovered([...others, ...held], held).rules).toEqual([]);
-        expect(uncovered(held, []).rules).toEqual([]);
-      }),
-    );
+    forAll(rules, rules, (held, others) => {
+      expect(uncovered([...others, ...held], held).rules).toEqual([]);
+      expect(uncovered(held, []).rules).toEqual([]);
+    });
   });
 
   it('equals a check of every single permission', () => {
-    fc.assert(
-      fc.property(rules, rules, (held, wanted) => {
-        expect(uncovered(held, wanted)).toEqual({ rules: missingSingles(held, wanted), isExact: true });
-      }),
-      { numRuns: 1_000 },
-    );
+    forAll({ numRuns: 1_000 }, rules, rules, (held, wanted) => {
+      expect(uncovered(held, wanted)).toEqual({ rules: missingSingles(held, wanted), isExact: true });
+    });
   });
 
   const names = (prefix: string, length = 500) => Array.from({ length }, (_, i) => `${prefix}${i}`);

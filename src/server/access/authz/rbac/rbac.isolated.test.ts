@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { heapUsed } from '../../../../../test/support/heap.ts';
+import { fc, forAllAsync } from '../../../../../test/support/property-runs.ts';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
 import type { User } from '../../../../api/user.ts';
 import { ClusterRole } from '../../../../kinds/groups/access/rbac/cluster-role.ts';
@@ -265,47 +265,45 @@ const question = fc.oneof(
 );
 
 it('decisions equal those of a naive evaluator, before and after changes', { timeout: 60_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      roles,
-      bindings,
-      fc.array(question, { minLength: 5, maxLength: 30 }),
-      async (made, given, asked) => {
-        api = await testServer(kinds, { authorization: ['RBAC'] });
-        const world: World = {
-          roles: made.map(({ paths, ...role }) => ({
-            ...role,
-            rules: [...role.rules, ...(role.namespace ? [] : paths)],
-          })),
-          bindings: [],
-        };
-        const agree = () => {
-          for (const each of asked) {
-            expect(decide(each).verdict, JSON.stringify(each)).toBe(naively(world, each) ? 'allow' : 'noOpinion');
-          }
-        };
-        for (const { name, namespace, rules } of world.roles) {
-          const plural = namespace ? 'roles' : 'clusterroles';
-          await api.create(plural, { metadata: { name }, rules }, namespace ? { ...rbac, namespace } : cluster);
-        }
-        agree();
-        const valid = given.filter(({ namespace, kind }) => namespace !== '' || kind === 'ClusterRole');
-        for (const [index, binding] of valid.entries()) {
-          const { namespace, kind, role, subjects } = binding;
-          const body = { metadata: { name: `b${index}` }, roleRef: roleRef(kind, role), subjects };
-          const plural = namespace ? 'rolebindings' : 'clusterrolebindings';
-          await api.create(plural, body, namespace ? { ...rbac, namespace } : cluster);
-          world.bindings.push(binding);
-          agree();
-        }
-        const [first] = valid;
-        if (!first) return;
-        const place = first.namespace ? { ...rbac, namespace: first.namespace } : cluster;
-        await api.delete(first.namespace ? 'rolebindings' : 'clusterrolebindings', 'b0', place);
-        world.bindings.shift();
-        agree();
-      },
-    ),
+  await forAllAsync(
     { numRuns: 60 },
+    roles,
+    bindings,
+    fc.array(question, { minLength: 5, maxLength: 30 }),
+    async (made, given, asked) => {
+      api = await testServer(kinds, { authorization: ['RBAC'] });
+      const world: World = {
+        roles: made.map(({ paths, ...role }) => ({
+          ...role,
+          rules: [...role.rules, ...(role.namespace ? [] : paths)],
+        })),
+        bindings: [],
+      };
+      const agree = () => {
+        for (const each of asked) {
+          expect(decide(each).verdict, JSON.stringify(each)).toBe(naively(world, each) ? 'allow' : 'noOpinion');
+        }
+      };
+      for (const { name, namespace, rules } of world.roles) {
+        const plural = namespace ? 'roles' : 'clusterroles';
+        await api.create(plural, { metadata: { name }, rules }, namespace ? { ...rbac, namespace } : cluster);
+      }
+      agree();
+      const valid = given.filter(({ namespace, kind }) => namespace !== '' || kind === 'ClusterRole');
+      for (const [index, binding] of valid.entries()) {
+        const { namespace, kind, role, subjects } = binding;
+        const body = { metadata: { name: `b${index}` }, roleRef: roleRef(kind, role), subjects };
+        const plural = namespace ? 'rolebindings' : 'clusterrolebindings';
+        await api.create(plural, body, namespace ? { ...rbac, namespace } : cluster);
+        world.bindings.push(binding);
+        agree();
+      }
+      const [first] = valid;
+      if (!first) return;
+      const place = first.namespace ? { ...rbac, namespace: first.namespace } : cluster;
+      await api.delete(first.namespace ? 'rolebindings' : 'clusterrolebindings', 'b0', place);
+      world.bindings.shift();
+      agree();
+    },
   );
 });

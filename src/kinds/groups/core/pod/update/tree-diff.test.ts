@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fc, forAll } from '../../../../../../test/support/property-runs.ts';
 import { treeDiff } from './tree-diff.ts';
 
 test('equal trees have no difference, whatever the order of their keys', () => {
@@ -29,12 +29,10 @@ test('changes far from each other are shown apart', () => {
 
 test('applied to the first tree, a diff gives the second', () => {
   const trees = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
-  fc.assert(
-    fc.property(trees, trees, (before, after) => {
-      const lines = JSON.stringify(before, null, 1).split('\n');
-      expect(patched(lines, treeDiff(before, after)).join('\n')).toBe(JSON.stringify(after, null, 1));
-    }),
-  );
+  forAll(trees, trees, (before, after) => {
+    const lines = JSON.stringify(before, null, 1).split('\n');
+    expect(patched(lines, treeDiff(before, after)).join('\n')).toBe(JSON.stringify(after, null, 1));
+  });
 });
 
 function patched(lines: readonly string[], diff: string): string[] {
