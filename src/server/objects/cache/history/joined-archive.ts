@@ -29,8 +29,10 @@ export class JoinedArchive implements Archive {
     return this.#furthest().bounds();
   }
 
-  reached(revision: number): Promise<void> {
-    return this.#furthest().reached(revision);
+  /** Waits until the archive is open, too: until then, nobody knows which of both reaches further back. */
+  async reached(revision: number): Promise<void> {
+    await this.#disk.reached(revision);
+    await this.#memory.reached(revision);
   }
 
   revisionAt(time: number): number {
