@@ -1,14 +1,16 @@
 /** The changes of one object, with its states, or of the objects of a list, newest first. */
 import { badRequest } from '../../../api/errors.ts';
-import type { ObjectChange } from '../../../api/past.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import { ArchiveBegins, type ArchivedChange } from '../../../store/archive/archive.ts';
+import type { Row } from '../../../store/store.ts';
 import { encodedItem } from '../../objects/body/body.ts';
+import type { SplicedBytes } from '../../objects/cache/entry/encoding.ts';
 import { prepare } from '../../objects/cache/entry/prepare.ts';
 import { keyOf } from '../../objects/cache/keys.ts';
 import type { Reader } from '../../objects/ports.ts';
 import type { ApiRequest } from '../../objects/registry/registry.ts';
 import { type ChangedKind, changeOf } from './change.ts';
+import { changeListJson, type ListedChange } from './change-list.ts';
 import { type ChangePage, type ChangeQuery, readChanges } from './change-page.ts';
 import { type MomentPorts, newestRevision, revisionOf } from './moment.ts';
 import { pastEntry } from './past-entry.ts';
@@ -28,8 +30,10 @@ export async function changesOf(core: Ports, request: ApiRequest): Promise<Objec
   const { group, version } = resource.version;
   const changed = { group, version, resource: kind.plural, kind: kind.kind };
   const items =
-    name === undefined ? plainItems(page, changed) : await itemsWithStates(core, request, { page, changed });
-  return { type: 'object', item: encodedItem(listJson(page, items)) };
+    name === undefined
+      ? page.changes.map((change) => ({ change: changeOf(change, changed) }))
+      : await changesWithStates(core, request, { page, changed });
+  return { type: 'object', item: encodedItem(changeListJson(page, items)) };
 }
 
 /** What a client may ask for. */
@@ -62,77 +66,46 @@ export async function changeQuery(
   };
 }
 
-function plainItems({ changes }: ChangePage, changed: ChangedKind): Buffer[] {
-  return changes.map((change) => Buffer.from(JSON.stringify(changeOf(change, changed))));
-}
-
 interface Shown {
   readonly page: ChangePage;
   readonly changed: ChangedKind;
 }
 
-/** Encodes the changes of one object with the object itself. The bytes of its states are those in the store, spliced. */
-async function itemsWithStates(core: Ports, request: ApiRequest, { page, changed }: Shown): Promise<Buffer[]> {
-  const items: Buffer[] = [];
+/** Adds its states to the changes of one object. */
+async function changesWithStates(core: Ports, request: ApiRequest, { page, changed }: Shown): Promise<ListedChange[]> {
+  const items: ListedChange[] = [];
   for (const [index, change] of page.changes.entries()) {
-    const { value, key, revision } = change;
-    const state = value && (await objectJson(core, request, { key, revision, value }));
-    const isFollowed = page.changes[index + 1]?.revision === change.replaced;
-    const before = change.replaced > 0 && !isFollowed ? await jsonBefore(core, request, change) : undefined;
-    items.push(itemJson(changeOf(change, changed), { object: state ?? undefined, before }));
+    const { value, key, revision, replaced } = change;
+    const isFollowed = page.changes[index + 1]?.revision === replaced;
+    items.push({
+      change: changeOf(change, changed),
+      object: value ? await stateOf(core, request, { key, revision, value }) : undefined,
+      before: replaced > 0 && !isFollowed ? await stateBefore(core, request, change) : undefined,
+    });
     const pause = core.turns.pause();
     if (pause) await pause;
   }
   return items;
 }
 
-async function objectJson(
-  core: Ports,
-  { resource }: ApiRequest,
-  row: Parameters<typeof pastEntry>[1],
-): Promise<Buffer> {
+async function stateOf(core: Ports, { resource }: ApiRequest, row: Row): Promise<SplicedBytes> {
   const entry = pastEntry(core.cache, row);
   const preparing = prepare([entry], resource);
   if (preparing) await preparing;
-  return entry.view(resource).json();
+  return entry.view(resource).jsonSource();
 }
 
 /** Returns the state before a change; undefined when it is older than the archive. */
-async function jsonBefore(
+async function stateBefore(
   core: Ports,
   request: ApiRequest,
   { key, revision }: ArchivedChange,
-): Promise<Buffer | undefined> {
+): Promise<SplicedBytes | undefined> {
   try {
     const row = await core.archive.get(key, revision - 1);
-    return row && (await objectJson(core, request, row));
+    return row && (await stateOf(core, request, row));
   } catch (error) {
     if (error instanceof ArchiveBegins) return undefined;
     throw error;
   }
 }
-
-function itemJson(change: ObjectChange, states: Readonly<Record<'object' | 'before', Buffer | undefined>>): Buffer {
-  const parts: Buffer[] = [Buffer.from(JSON.stringify(change).slice(0, -1))];
-  for (const name of ['object', 'before'] as const) {
-    const state = states[name];
-    if (state) parts.push(Buffer.from(`,"${name}":`), state);
-  }
-  parts.push(Buffer.from('}'));
-  return Buffer.concat(parts);
-}
-
-/** Encodes a ChangeList. */
-export function listJson({ revision, next }: ChangePage, items: readonly Buffer[]): Buffer {
-  const metadata = { resourceVersion: String(revision), continue: next };
-  const head = `{"kind":"ChangeList","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`;
-  const parts: Buffer[] = [Buffer.from(head)];
-  for (const [index, item] of items.entries()) {
-    if (index > 0) parts.push(COMMA);
-    parts.push(item);
-  }
-  parts.push(Buffer.from(']}'));
-  return Buffer.concat(parts);
-}
-
-const COMMA = Buffer.from(',');
