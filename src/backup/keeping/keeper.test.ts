@@ -40,7 +40,7 @@ function keeper(changes: Partial<KeeperOptions> = {}): BackupKeeper {
     target,
     seal: undefined,
     policy: { hourly: 3, daily: 2 },
-    async take(since, stop) {
+    async take({ since, signal: stop }) {
       stop.throwIfAborted();
       starts.push(since);
       return taking();

@@ -6,10 +6,12 @@ import { backupName } from '../names.ts';
 import { type BackupKind, planRetention, type RetentionPolicy } from '../retention.ts';
 import { nextBackup } from '../schedule.ts';
 import type { Seal } from '../seal.ts';
-import { isOvertaken, type Taking } from '../taking/take.ts';
+import { isOvertaken, type TakeOptions, type Taking } from '../taking/take.ts';
 import type { BackupTarget } from '../target.ts';
 import { type ClusterBackup, historyStart, listBackups } from './cluster-backups.ts';
 import type { BackupReport, FailedBackup, TakenBackup } from './report.ts';
+
+type TakeRequest = Pick<TakeOptions, 'since' | 'share' | 'signal'>;
 
 export interface KeeperOptions {
   readonly cluster: string;
@@ -18,15 +20,15 @@ export interface KeeperOptions {
   readonly seal: Seal | undefined;
   readonly policy: RetentionPolicy;
   /** Begins a backup whose history begins at a time. */
-  take(since: number, signal: AbortSignal): Promise<Taking>;
+  take(request: TakeRequest): Promise<Taking>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Called after each backup. */
   onOutcome?(outcome: TakenBackup | FailedBackup): void;
 }
 
-/** Attempts while the store discards the state faster than it can be read. */
-const MAX_ATTEMPTS = 3;
+/** Shares of the thread that attempts take, while the store discards the state faster than it is read. */
+const SHARES = [0.1, 0.5, 1];
 /** The schedule is looked at again after this time: the clock of the machine may have been set. */
 const MAX_SLEEP_MS = 15 * 60_000;
 const SECOND_MS = 1_000;
@@ -126,22 +128,27 @@ export class BackupKeeper {
 
   async #attempt(kind: BackupKind, target: BackupTarget, signal: AbortSignal): Promise<TakenBackup> {
     const { clock, log } = this.#options;
-    for (let attempt = 1; ; attempt++) {
+    for (const [attempt, share] of SHARES.entries()) {
       try {
-        return await this.#write(kind, target, signal);
+        return await this.#write(kind, target, { share, signal });
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !isOvertaken(error)) throw error;
-        log.info('the store has discarded what was to be saved; the backup begins anew', { attempt });
+        if (attempt === SHARES.length - 1 || !isOvertaken(error)) throw error;
+        log.info('the store has discarded what was to be saved; the backup begins anew, faster', { share });
         await sleep(clock, SECOND_MS, signal);
       }
     }
+    throw new Error('a backup has no attempts');
   }
 
-  async #write(kind: BackupKind, target: BackupTarget, signal: AbortSignal): Promise<TakenBackup> {
+  async #write(
+    kind: BackupKind,
+    target: BackupTarget,
+    { share, signal }: Omit<TakeRequest, 'since'>,
+  ): Promise<TakenBackup> {
     const { cluster, seal, clock } = this.#options;
     const began = clock.now();
     const backups = await listBackups(target, cluster, signal);
-    const { about, content } = await this.#options.take(historyStart(backups, kind), signal);
+    const { about, content } = await this.#options.take({ since: historyStart(backups, kind), share, signal });
     const written = { bytes: 0, end: undefined as BackupEnd | undefined };
     const plain = ending(content, (end) => {
       written.end = end;

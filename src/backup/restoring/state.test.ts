@@ -49,6 +49,7 @@ async function backup(store: Store, archive?: SavedArchive, since = 0): Promise<
     about,
     files: async () => ({ settings: '{}' }),
     withoutHistory,
+    share: 1,
     clock,
     signal,
   };

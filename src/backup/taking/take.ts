@@ -5,6 +5,7 @@ import { type DamagedRow, type Store, StoreCompacted } from '../../store/store.t
 import type { BackupAbout, BackupEnd, HistoryRecord, SavedFiles, SavedMoment } from '../file/content.ts';
 import { writeBackup } from '../file/write.ts';
 import { historyBetween, oldestSince, type SavedArchive } from './history.ts';
+import { paced } from './paced.ts';
 import { rowsAt } from './rows.ts';
 
 export interface TakeOptions {
@@ -20,6 +21,8 @@ export interface TakeOptions {
   /** Reads the files of the data directory. */
   files(): Promise<SavedFiles>;
   readonly clock: Clock;
+  /** Share of the thread that it may take: see `Pace`. */
+  readonly share: number;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +37,7 @@ export interface Taking {
  * read: then the caller begins anew.
  */
 export async function takeBackup(options: TakeOptions): Promise<Taking> {
-  const { store, archive, since, clock, signal } = options;
+  const { store, archive, since, clock } = options;
   // The time first: what is written between the two is part of the backup, and of the history before the next one.
   const time = clock.now();
   const revision = await store.revision();
@@ -46,8 +49,8 @@ export async function takeBackup(options: TakeOptions): Promise<Taking> {
   const content = writeBackup({
     about,
     files,
-    history: archive && oldest ? historyBetween(archive, oldest.revision, revision) : none(),
-    rows: rowsAt({ store, revision, clock, signal, damaged: (row) => damaged.push(row) }),
+    history: archive && oldest ? paced(historyBetween(archive, oldest.revision, revision), options) : none(),
+    rows: paced(rowsAt({ store, revision, damaged: (row) => damaged.push(row) }), options),
     damaged: () => damaged.map(({ key, revision: at }) => ({ key, revision: at })),
   });
   return { about, content };

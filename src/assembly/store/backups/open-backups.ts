@@ -66,7 +66,7 @@ export function openBackups(options: BackupOptions): Backups {
     ...plan,
     clock,
     log,
-    take: (since, signal) =>
+    take: ({ since, share, signal }) =>
       takeBackup({
         store: options.store,
         archive: options.archive,
@@ -75,6 +75,7 @@ export function openBackups(options: BackupOptions): Backups {
         files: () => readSavedFiles(directory, keyFile),
         withoutHistory: (error) => log.warn('history cannot be read, and is not part of the backup', { error }),
         clock,
+        share,
         signal: AbortSignal.any([signal, stopping.signal]),
       }),
     onOutcome: (outcome) => recordOutcome(recorder, outcome),

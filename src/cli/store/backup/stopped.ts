@@ -50,7 +50,7 @@ export async function takeStopped(
       target,
       seal,
       policy: KEEP_ALL,
-      take: (since, signal) =>
+      take: ({ since, signal }) =>
         takeBackup({
           store,
           archive,
@@ -59,6 +59,8 @@ export async function takeStopped(
           files: () => readSavedFiles(directory, keyFile),
           withoutHistory: (error) => log.warn('history cannot be read, and is not part of the backup', { error }),
           clock: systemClock,
+          // Nobody else waits for this process.
+          share: 1,
           signal,
         }),
     });
