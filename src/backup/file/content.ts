@@ -30,7 +30,7 @@ export interface SavedRow {
 }
 
 /** A change of history. */
-export interface SavedChange {
+interface SavedChange {
   readonly key: string;
   readonly revision: number;
   /** Milliseconds since the epoch. */

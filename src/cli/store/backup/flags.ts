@@ -16,8 +16,6 @@ export const unsealFlags = [
   }),
 ] as const;
 
-export type UnsealFlags = ValuesOf<typeof unsealFlags>;
-
 const TO = {
   help: 'another place than that of the cluster: a directory, or s3://BUCKET/PREFIX',
   parse: value.backupPlace,

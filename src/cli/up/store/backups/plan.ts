@@ -4,8 +4,9 @@ import type { Seal } from '../../../../backup/seal.ts';
 import type { BackupTarget } from '../../../../backup/target.ts';
 import type { Logger } from '../../../../base/log.ts';
 import { storeDriver } from '../../../../store/drivers.ts';
+import { checkWritableDirectory } from '../../../process/writable.ts';
 import type { Settings } from '../../flags.ts';
-import { openPlace, placeOf, sealFor } from './places.ts';
+import { isBucket, openPlace, placeOf, sealFor } from './places.ts';
 import { takePlace } from './request.ts';
 
 export interface BackupInputs {
@@ -21,6 +22,7 @@ export async function readBackupInputs(
 ): Promise<BackupInputs | undefined> {
   if (!storeDriver(settings.store).durable) return undefined;
   const place = placeOf(settings, directory);
+  if (settings.backupTo !== undefined && !isBucket(place)) await checkWritableDirectory('--backup-to', place);
   const seal = await sealFor(settings, place, (problem) => log.warn('the encryption of backups is weak', { problem }));
   return { target: await openPlace(place), seal };
 }
