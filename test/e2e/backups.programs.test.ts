@@ -2,7 +2,11 @@
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
+
+const noEtcd = etcdMissing();
+if (noEtcd) console.warn(noEtcd);
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -217,6 +221,37 @@ describe('a backup', () => {
     [['--at', 'yesterday'], 'It must be a time'],
   ])('is not restored with %s', async (flags, message) => {
     expect(await restore(backup, ...flags)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+  });
+});
+
+describe.skipIf(noEtcd)('a cluster on etcd', () => {
+  test('is backed up without etcdctl, and restored to a data directory', async () => {
+    const etcd = await TestEtcd.start();
+    try {
+      const home = join(scratch, 'on-etcd');
+      await mkdir(home);
+      const qd = await start(home, ['--store', 'etcd', '--etcd-servers', etcd.endpoint]);
+      await qd.request('POST', SECRETS, { body: { metadata: { name: 'two' }, stringData: { password: 'geheim' } } });
+      const { metadata } = (await qd.request('POST', MAPS, { body: { metadata: { name: 'two' }, data: { a: '1' } } }))
+        .body;
+      const taken = await runQd(['backup', 'now', '--data-dir', join(home, 'data')]);
+      expect(taken).toMatchObject({ code: 0, stderr: '' });
+      expect(await qd.stop()).toBe(0);
+      const restored = await restore(join(home, 'data', 'backups'));
+      expect(restored).toMatchObject({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringContaining('qd store migrate --to etcd --ha'),
+      });
+      const again = await start(scratch);
+      const { body } = await again.request('GET', `${MAPS}/two`);
+      expect(body.metadata).toMatchObject({ uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+      const secret = (await again.request('GET', `${SECRETS}/two`)).body;
+      expect(Buffer.from(secret.data.password, 'base64').toString()).toBe('geheim');
+      expect((await again.request('POST', MAPS, { body: { metadata: { name: 'three' } } })).code).toBe(200);
+    } finally {
+      await etcd.remove();
+    }
   });
 });
 
