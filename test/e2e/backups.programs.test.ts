@@ -2,6 +2,10 @@
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { S3Client } from '../../src/backup/targets/s3/client.ts';
+import { readSettings } from '../../src/backup/targets/s3/settings.ts';
+import { systemClock } from '../../src/base/time/clock.ts';
+import { missingS3, S3_KEYS, TestS3 } from '../support/backup/test-s3.ts';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
@@ -251,6 +255,50 @@ describe.skipIf(noEtcd)('a cluster on etcd', () => {
       expect((await again.request('POST', MAPS, { body: { metadata: { name: 'three' } } })).code).toBe(200);
     } finally {
       await etcd.remove();
+    }
+  });
+});
+
+async function createBucket(location: string, variables: NodeJS.ProcessEnv): Promise<void> {
+  const settings = await readSettings(location, { variables, home: scratch });
+  await new S3Client(settings, { clock: systemClock, ca: undefined }).call({ method: 'PUT' });
+}
+
+describe.skipIf(missingS3)('a bucket', () => {
+  test('has encrypted backups, which are restored on another machine', async () => {
+    const s3 = await TestS3.start();
+    try {
+      const env = { ...S3_KEYS, AWS_ENDPOINT_URL: s3.endpoint };
+      await createBucket('s3://backups', env);
+      const passphrase = join(scratch, 'passphrase');
+      await writeFile(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
+      const place = 's3://backups/dev';
+      const home = join(scratch, 'live');
+      await mkdir(home);
+      const plain = await runQd(['up', '--data-dir', join(home, 'data'), '--backup-to', place], { env });
+      expect(plain).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('encrypt them with --backup-passphrase'),
+      });
+      const flags = ['--backup-to', place, '--backup-passphrase-file', passphrase];
+      const qd = await startQd({ directory: home, flags, env });
+      running.push(qd);
+      await qd.request('POST', MAPS, { body: { metadata: { name: 'kept' } } });
+      const taken = await runQd(['backup', 'now', '--data-dir', join(home, 'data')], { env });
+      expect(taken).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\.qdbackup\.age: .* in s3:/) });
+      expect(await qd.stop()).toBe(0);
+      const without = await runQd(['restore', place, '--data-dir', data()], { env });
+      expect(without).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('name its key with --passphrase-file'),
+      });
+      const restored = await runQd(['restore', place, '--data-dir', data(), '--passphrase-file', passphrase], { env });
+      expect(restored).toMatchObject({ code: 0, stderr: '' });
+      const again = await startQd({ directory: scratch, flags: ['--backups=false'], env });
+      running.push(again);
+      expect((await again.request('GET', `${MAPS}/kept`)).code).toBe(200);
+    } finally {
+      await s3.stop();
     }
   });
 });

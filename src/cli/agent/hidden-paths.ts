@@ -34,12 +34,13 @@ async function ofThisBoot(): Promise<string[]> {
   return names.filter((name) => /^quarterdeck(?:-|$)/.test(name)).map((name) => join(BOOT_DIRECTORY, name));
 }
 
-/** Paths outside of the data directory that flags of the cluster named: kubeconfigs, the store, and the keys of Secrets at rest. */
+/** Paths outside of the data directory that flags of the cluster named: kubeconfigs, the store, the keys of Secrets at rest, and backups. */
 async function filesElsewhere(directory: string): Promise<readonly string[]> {
   const [start, settings] = await Promise.all([
     readLastStart(directory).catch(() => undefined),
     rememberedIn(directory).catch(() => undefined),
   ]);
-  const { encryptionKeyFile, storeDir } = settings ?? {};
-  return [...(start?.kubeconfigs ?? []), encryptionKeyFile, storeDir].filter((path) => path !== undefined);
+  const { encryptionKeyFile, storeDir, backupTo, backupPassphraseFile } = settings ?? {};
+  const paths = [...(start?.kubeconfigs ?? []), encryptionKeyFile, storeDir, backupTo, backupPassphraseFile];
+  return paths.filter((path) => path !== undefined);
 }
