@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { S3Client } from '../../src/backup/targets/s3/client.ts';
 import { readSettings } from '../../src/backup/targets/s3/settings.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { missingS3, S3_KEYS, TestS3 } from '../support/backup/test-s3.ts';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
@@ -261,7 +262,7 @@ describe.skipIf(noEtcd)('a cluster on etcd', () => {
 
 async function createBucket(location: string, variables: NodeJS.ProcessEnv): Promise<void> {
   const settings = await readSettings(location, { variables, home: scratch });
-  await new S3Client(settings, { clock: systemClock, ca: undefined }).call({ method: 'PUT' });
+  await new S3Client(settings, { clock: systemClock, ca: undefined }, systemRandom).call({ method: 'PUT' });
 }
 
 describe.skipIf(missingS3)('a bucket', () => {

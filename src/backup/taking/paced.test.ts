@@ -38,7 +38,7 @@ describe('reading at a pace', () => {
   });
 
   test('has a longest pause, and none when the thread is its own', async () => {
-    expect(await pausesOf(0.001, 2)).toEqual([25, 25]);
+    expect(await pausesOf(0.001, 2)).toEqual([50, 50]);
     expect(await pausesOf(1)).toEqual([]);
   });
 

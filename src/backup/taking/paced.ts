@@ -11,7 +11,7 @@ export interface Pace {
 /** Work after which it pauses. */
 const STEP_MS = 0.5;
 /** On a machine with little time to spare, work seems to take long because others work. */
-const MAX_PAUSE_MS = 25;
+const MAX_PAUSE_MS = 50;
 
 export async function* paced<T>(items: AsyncIterable<T>, { clock, share, signal }: Pace): AsyncGenerator<T> {
   const now = () => clock.monotonic?.() ?? 0;
