@@ -17,7 +17,7 @@ export interface BackupStatus {
   /** Failures since the last success. */
   readonly failures: number;
   readonly lastFailure: string | undefined;
-  /** Why the place cannot be listed. */
+  /** Why the target cannot be listed. */
   readonly problem?: string | undefined;
   /** The last one that was asked for. */
   readonly request?: RequestedBackup | undefined;

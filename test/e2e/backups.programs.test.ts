@@ -164,9 +164,9 @@ describe('a directory', () => {
 
 describe('a backup', () => {
   test('of a stopped cluster is taken by the command', async () => {
-    const to = join(scratch, 'place');
+    const to = join(scratch, 'location');
     const taken = await runQd(['backup', 'now', '--to', to, '--data-dir', join(origin, 'data')]);
-    expect(taken.stdout).toMatch(/^\S+-manual\.qdbackup: \d+ objects, \d+ KiB, in \S+\/place\n$/);
+    expect(taken.stdout).toMatch(/^\S+-manual\.qdbackup: \d+ objects, \d+ KiB, in \S+\/location\n$/);
     const [name] = await readdir(to);
     expect((await stat(join(to, name!))).mode & 0o077).toBe(0);
     const listed = await runQd(['backup', 'ls', '--from', to, '--json']);
@@ -273,27 +273,29 @@ describe.skipIf(missingS3)('a bucket', () => {
       await createBucket('s3://backups', env);
       const passphrase = join(scratch, 'passphrase');
       await writeFile(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
-      const place = 's3://backups/dev';
+      const location = 's3://backups/dev';
       const home = join(scratch, 'live');
       await mkdir(home);
-      const plain = await runQd(['up', '--data-dir', join(home, 'data'), '--backup-to', place], { env });
+      const plain = await runQd(['up', '--data-dir', join(home, 'data'), '--backup-to', location], { env });
       expect(plain).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('encrypt them with --backup-passphrase'),
       });
-      const flags = ['--backup-to', place, '--backup-passphrase-file', passphrase];
+      const flags = ['--backup-to', location, '--backup-passphrase-file', passphrase];
       const qd = await startQd({ directory: home, flags, env });
       running.push(qd);
       await qd.request('POST', MAPS, { body: { metadata: { name: 'kept' } } });
       const taken = await runQd(['backup', 'now', '--data-dir', join(home, 'data')], { env });
       expect(taken).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\.qdbackup\.age: .* in s3:/) });
       expect(await qd.stop()).toBe(0);
-      const without = await runQd(['restore', place, '--data-dir', data()], { env });
+      const without = await runQd(['restore', location, '--data-dir', data()], { env });
       expect(without).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('name its key with --passphrase-file'),
       });
-      const restored = await runQd(['restore', place, '--data-dir', data(), '--passphrase-file', passphrase], { env });
+      const restored = await runQd(['restore', location, '--data-dir', data(), '--passphrase-file', passphrase], {
+        env,
+      });
       expect(restored).toMatchObject({ code: 0, stderr: '' });
       const again = await startQd({ directory: scratch, flags: ['--backups=false'], env });
       running.push(again);

@@ -10,6 +10,7 @@ export const LONG_FILES: readonly string[] = [
   'test/isolation/containerd.programs.test.ts', // 85
   'test/e2e/outliving/outliving.programs.test.ts', // 83
   'test/e2e/machines/preview.programs.test.ts', // 75
+  'test/e2e/backups.programs.test.ts', // 75
   'test/e2e/clusters.programs.test.ts', // 74
   'test/package/package.programs.test.ts', // 73
   'test/e2e/pods/machine-process.programs.test.ts', // 71

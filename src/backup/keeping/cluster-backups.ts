@@ -1,4 +1,4 @@
-/** The backups of one cluster in a place that others may share. */
+/** The backups of one cluster at a target that others may share. */
 import { type BackupName, parseBackupName } from '../names.ts';
 import type { BackupTarget, TargetFile } from '../target.ts';
 

@@ -61,7 +61,7 @@ export class BackupKeeper {
     };
   }
 
-  /** Learns which backups there are. Rejects when the place cannot be reached. */
+  /** Learns which backups there are. Rejects when the target cannot be reached. */
   async refresh(signal?: AbortSignal): Promise<readonly ClusterBackup[]> {
     const backups = await listBackups(this.#options.target, this.#options.cluster, signal);
     const newest = backups.at(-1);
@@ -69,7 +69,7 @@ export class BackupKeeper {
     return backups;
   }
 
-  /** Takes a backup after those that were asked for before. `target`: another place than the usual one. */
+  /** Takes a backup after those that were asked for before. `target`: another one than the usual one. */
   take(kind: BackupKind, signal: AbortSignal, target = this.#options.target): Promise<TakenBackup> {
     const taking = this.#queue.then(() => this.#take(kind, target, signal));
     this.#queue = taking.catch(() => undefined); // The caller gets the error.

@@ -3,7 +3,7 @@ import type { BackupKind } from '../retention.ts';
 
 export interface TakenBackup {
   readonly name: string;
-  /** The place that it was written to. */
+  /** The target that it was written to. */
   readonly target: string;
   readonly kind: BackupKind;
   /** The moment that was saved: milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export interface BackupReport {
   readonly target: string;
   /** True while one is taken. */
   readonly isRunning: boolean;
-  /** The newest one in that place, as far as this server knows: by its name. */
+  /** The newest one there, as far as this server knows: by its name. */
   readonly newest: { readonly name: string; readonly time: number; readonly bytes: number } | undefined;
   /** The last one that this server has taken since its start. */
   readonly last: TakenBackup | undefined;

@@ -162,7 +162,7 @@ export function optionalFile(text: string): string {
 }
 
 /** A directory, or a bucket of an S3-compatible server, which is looked at when it is opened. */
-export function backupPlace(text: string): string {
+export function backupTarget(text: string): string {
   if (text.startsWith('s3://')) return text;
   if (text.includes('://')) throw new FlagError('It must be a directory, or a bucket such as s3://BUCKET/PREFIX.');
   return file(text);

@@ -67,21 +67,21 @@ async function run({ directory, rows }: Origin, options: BackupRounds, scratch: 
   const random = () => roll(STEPS) / STEPS;
   const problems: string[] = [];
   let killed = 0;
-  const place = join(scratch, 'backups');
-  const backUp = ['backup', 'now', '--to', place, '--data-dir', directory];
+  const location = join(scratch, 'backups');
+  const backUp = ['backup', 'now', '--to', location, '--data-dir', directory];
   const [target, work] = [join(scratch, 'restored'), { backUp: 0, restore: 0 }];
   work.backUp = await timed(backUp);
-  const restore = ['restore', place, '--data-dir', target];
+  const restore = ['restore', location, '--data-dir', target];
   work.restore = await timed(restore);
   await checkRestored(target, { directory, rows });
-  const [kept] = await readdir(place);
+  const [kept] = await readdir(location);
   for (let round = 1; round <= rounds; round++) {
     const problem = (what: string) => problems.push(`round ${round}: ${what}`);
     await rm(target, { recursive: true, force: true });
     if (await killAfter(backUp, random() * work.backUp)) killed++;
-    for (const name of await readdir(place)) {
+    for (const name of await readdir(location)) {
       if (name.startsWith('.')) continue;
-      const state = await readState(bytesOf(join(place, name))).catch((error: Error) =>
+      const state = await readState(bytesOf(join(location, name))).catch((error: Error) =>
         problem(`${name}: ${error.message}`),
       );
       if (typeof state === 'object' && !sameRows(state.rows, rows)) problem(`${name} lacks objects`);
@@ -93,7 +93,7 @@ async function run({ directory, rows }: Origin, options: BackupRounds, scratch: 
       if (again.code !== 0) problem(`the restore does not run again: ${again.stderr}`);
     }
     await checkRestored(target, { directory, rows }).catch((error: Error) => problem(error.message));
-    for (const name of await readdir(place)) if (name !== kept) await rm(join(place, name));
+    for (const name of await readdir(location)) if (name !== kept) await rm(join(location, name));
     report(`round ${round}: ${isThere ? 'restored' : 'as before'}; ${problems.length} problems`);
   }
   return { killed, problems };

@@ -30,8 +30,8 @@ export interface BackupPlan {
   readonly policy: RetentionPolicy;
   /** False when backups are taken only when somebody asks for one. */
   readonly isScheduled: boolean;
-  /** Resolves with the place that an owner of the data directory has named for a request; undefined: the usual one. */
-  placeFor(id: string): Promise<BackupTarget | undefined>;
+  /** Resolves with the target that an owner of the data directory has named for a request; undefined: the usual one. */
+  targetFor(id: string): Promise<BackupTarget | undefined>;
 }
 
 export interface BackupOptions extends Tools {
@@ -86,7 +86,7 @@ export function openBackups(options: BackupOptions): Backups {
     await keeper.idle();
   });
   return {
-    tree: backupTree({ keeper, isScheduled, placeFor: plan.placeFor, signal: stopping.signal }),
+    tree: backupTree({ keeper, isScheduled, targetFor: plan.targetFor, signal: stopping.signal }),
     run: async (signal) => {
       if (isScheduled) await keeper.run(AbortSignal.any([signal, stopping.signal]));
     },

@@ -8,8 +8,8 @@ import type { BackupTarget } from '../../../backup/target.ts';
 export interface BackupTreeOptions {
   readonly keeper: BackupKeeper;
   readonly isScheduled: boolean;
-  /** Resolves with the place that an owner of the data directory has named for a request; undefined: the usual one. */
-  placeFor(id: string): Promise<BackupTarget | undefined>;
+  /** Resolves with the target that an owner of the data directory has named for a request; undefined: the usual one. */
+  targetFor(id: string): Promise<BackupTarget | undefined>;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 }
@@ -18,14 +18,14 @@ export interface BackupTreeOptions {
 const UNKNOWN_USERS: ReadonlySet<string> = new Set(['system:anonymous', 'system:unsecured']);
 const ID = /^[-0-9a-zA-Z]{1,64}$/;
 
-export function backupTree({ keeper, isScheduled, placeFor, signal }: BackupTreeOptions): ServedTree {
+export function backupTree({ keeper, isScheduled, targetFor, signal }: BackupTreeOptions): ServedTree {
   let request: RequestedBackup | undefined;
 
   function begin(id: string): void {
     if (request?.id === id) return;
     if (request?.state === 'running') throw new ApiError('Conflict', 'a backup that was asked for is being taken');
     request = { id, state: 'running', message: '' };
-    const taking = placeFor(id).then((target) => keeper.take('manual', signal, target));
+    const taking = targetFor(id).then((target) => keeper.take('manual', signal, target));
     taking.then(
       (taken) => {
         request = { id, state: 'done', message: `took ${taken.name}`, taken };

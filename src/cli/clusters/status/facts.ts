@@ -14,7 +14,7 @@ import { CliError, explain } from '../../output/cli-error.ts';
 import { callOwnServer } from '../../process/own-server.ts';
 import { rememberedIn } from '../../up/directory/directory.ts';
 import type { Remembered } from '../../up/settings/settle.ts';
-import { openPlace, placeOf } from '../../up/store/backups/places.ts';
+import { backupLocation, openBackupTarget } from '../../up/store/backups/targets.ts';
 import { connectionFor, directoryOf } from '../choice.ts';
 import { type Cluster, findCluster } from '../find.ts';
 
@@ -97,10 +97,10 @@ async function storeBytes(directory: string, settings: Remembered): Promise<numb
 
 /** The backups of a cluster that does not run. */
 async function backupsIn({ name, directory }: Cluster, settings: Remembered): Promise<Facts['backups']> {
-  const place = placeOf(settings, directory);
-  const none = { target: place, isScheduled: settings.backups ?? true, isRunning: false, failures: 0 };
+  const location = backupLocation(settings, directory);
+  const none = { target: location, isScheduled: settings.backups ?? true, isRunning: false, failures: 0 };
   try {
-    const newest = (await listBackups(await openPlace(place), name)).at(-1);
+    const newest = (await listBackups(await openBackupTarget(location), name)).at(-1);
     return { ...none, newest, lastFailure: undefined };
   } catch (error) {
     return { ...none, newest: undefined, lastFailure: undefined, problem: explain(error) };

@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { addFlags } from '../../flags/add-flags.ts';
 import {
   type ListFlags,
+  type LocationFlags,
   listFlags,
+  locationFlags,
   type NowFlags,
   nowFlags,
-  type PlaceFlags,
-  placeFlags,
   type VerifyFlags,
   verifyFlags,
 } from './flags.ts';
@@ -17,7 +17,7 @@ export function backupCommand(): Command {
     .description('Takes a backup: one file with everything a restore needs. The cluster may be running.')
     .action(async (flags: NowFlags) => (await import('./now.ts')).backUpNow(flags));
   const list = new Command('ls')
-    .description('Lists the backups of a cluster, or with --from those of all clusters in a place.')
+    .description('Lists the backups of a cluster, or with --from those of all clusters there.')
     .action(async (flags: ListFlags) => (await import('./list.ts')).list(flags));
   const verify = new Command('verify')
     .description(
@@ -30,11 +30,13 @@ export function backupCommand(): Command {
   const remove = new Command('rm')
     .description('Removes backups.')
     .argument('<name...>', 'the names of backups')
-    .action(async (names: readonly string[], flags: PlaceFlags) => (await import('./remove.ts')).remove(names, flags));
+    .action(async (names: readonly string[], flags: LocationFlags) =>
+      (await import('./remove.ts')).remove(names, flags),
+    );
   return new Command('backup')
     .description('Takes, lists, verifies and removes backups of a cluster. qd restore starts a cluster from one.')
     .addCommand(addFlags(now, nowFlags))
     .addCommand(addFlags(list, listFlags))
     .addCommand(addFlags(verify, verifyFlags))
-    .addCommand(addFlags(remove, placeFlags));
+    .addCommand(addFlags(remove, locationFlags));
 }

@@ -17,17 +17,17 @@ export const unsealFlags = [
 ] as const;
 
 const TO = {
-  help: 'another place than that of the cluster: a directory, or s3://BUCKET/PREFIX',
-  parse: value.backupPlace,
+  help: 'another target than that of the cluster: a directory, or s3://BUCKET/PREFIX',
+  parse: value.backupTarget,
   defaultText: "the cluster's --backup-to",
 };
 
-export const nowFlags = [flag('--to <place>', TO), ...clusterFlags] as const;
-export const placeFlags = [flag('--from <place>', TO), ...clusterFlags] as const;
-export const listFlags = [...placeFlags, flag('--json', { help: 'print JSON' })] as const;
-export const verifyFlags = [...placeFlags, ...unsealFlags, flag('--json', { help: 'print JSON' })] as const;
+export const nowFlags = [flag('--to <location>', TO), ...clusterFlags] as const;
+export const locationFlags = [flag('--from <location>', TO), ...clusterFlags] as const;
+export const listFlags = [...locationFlags, flag('--json', { help: 'print JSON' })] as const;
+export const verifyFlags = [...locationFlags, ...unsealFlags, flag('--json', { help: 'print JSON' })] as const;
 
 export type NowFlags = ValuesOf<typeof nowFlags>;
-export type PlaceFlags = ValuesOf<typeof placeFlags>;
+export type LocationFlags = ValuesOf<typeof locationFlags>;
 export type ListFlags = ValuesOf<typeof listFlags>;
 export type VerifyFlags = ValuesOf<typeof verifyFlags>;

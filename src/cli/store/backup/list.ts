@@ -3,7 +3,7 @@ import { listBackups } from '../../../backup/keeping/cluster-backups.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { print } from '../../output/print.ts';
 import { table } from '../../output/table.ts';
-import { explained, openPlace, placeOf } from '../../up/store/backups/places.ts';
+import { backupLocation, explained, openBackupTarget } from '../../up/store/backups/targets.ts';
 import { clusterOf } from './cluster.ts';
 import type { ListFlags } from './flags.ts';
 import { ageText, bytesText } from './text.ts';
@@ -12,8 +12,8 @@ const HEADER = ['NAME', 'CLUSTER', 'KIND', 'TIME', 'AGE', 'SIZE'];
 
 export async function list(flags: ListFlags): Promise<void> {
   const cluster = flags.from === undefined ? await clusterOf(flags) : undefined;
-  const place = flags.from ?? placeOf(cluster!.settings, cluster!.directory);
-  const target = await openPlace(place);
+  const location = flags.from ?? backupLocation(cluster!.settings, cluster!.directory);
+  const target = await openBackupTarget(location);
   const backups = await listBackups(target, cluster?.name).catch((error: unknown) => {
     throw explained(error);
   });

@@ -7,7 +7,7 @@ import { CliError, explain } from '../../output/cli-error.ts';
 import { print } from '../../output/print.ts';
 import { findClusterProcess, withCluster } from '../../process/cluster-process.ts';
 import { callOwnServer } from '../../process/own-server.ts';
-import { writePlace } from '../../up/store/backups/request.ts';
+import { requestTarget } from '../../up/store/backups/request.ts';
 import { type BackedUpCluster, clusterOf } from './cluster.ts';
 import type { NowFlags } from './flags.ts';
 import { bytesText } from './text.ts';
@@ -35,7 +35,7 @@ export async function takeNow(cluster: BackedUpCluster, to: string | undefined):
 
 async function askRunning(directory: string, pid: number, to: string | undefined): Promise<Taken> {
   const id = randomUUID();
-  if (to !== undefined) await writePlace(directory, { id, to });
+  if (to !== undefined) await requestTarget(directory, { id, to });
   const call = async (path: string, method: 'GET' | 'POST') =>
     (await callOwnServer(directory, path, { method })) as BackupStatus;
   let status = await call(`${BACKUPS_PATH}?id=${id}`, 'POST').catch((cause: unknown) => {

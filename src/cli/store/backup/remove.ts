@@ -2,13 +2,13 @@
 import { parseBackupName } from '../../../backup/names.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { print } from '../../output/print.ts';
-import { explained, openPlace, placeOf } from '../../up/store/backups/places.ts';
+import { backupLocation, explained, openBackupTarget } from '../../up/store/backups/targets.ts';
 import { clusterOf } from './cluster.ts';
-import type { PlaceFlags } from './flags.ts';
+import type { LocationFlags } from './flags.ts';
 
-export async function remove(names: readonly string[], flags: PlaceFlags): Promise<void> {
-  const place = flags.from ?? (await usualPlace(flags));
-  const target = await openPlace(place);
+export async function remove(names: readonly string[], flags: LocationFlags): Promise<void> {
+  const location = flags.from ?? (await usualLocation(flags));
+  const target = await openBackupTarget(location);
   try {
     const found = new Set((await target.list()).map(({ name }) => name));
     const missing = names.find((name) => !found.has(name) || !parseBackupName(name));
@@ -22,7 +22,7 @@ export async function remove(names: readonly string[], flags: PlaceFlags): Promi
   }
 }
 
-async function usualPlace(flags: PlaceFlags): Promise<string> {
+async function usualLocation(flags: LocationFlags): Promise<string> {
   const { settings, directory } = await clusterOf(flags);
-  return placeOf(settings, directory);
+  return backupLocation(settings, directory);
 }

@@ -5,7 +5,7 @@ import type { Unseal } from '../../../backup/seal.ts';
 import type { BackupTarget } from '../../../backup/target.ts';
 import { ifMissing } from '../../../base/files/if-missing.ts';
 import { CliError } from '../../output/cli-error.ts';
-import { explained } from '../../up/store/backups/places.ts';
+import { explained } from '../../up/store/backups/targets.ts';
 
 export interface BackupSource {
   /** As in messages. */

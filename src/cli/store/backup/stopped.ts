@@ -14,7 +14,7 @@ import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { explainDamage } from '../../output/store-damage.ts';
 import { ownRelease } from '../../process/version.ts';
-import { explained, openPlace, placeOf, sealFor } from '../../up/store/backups/places.ts';
+import { backupLocation, explained, openBackupTarget, sealFor } from '../../up/store/backups/targets.ts';
 import { openSource } from '../migrate/sides.ts';
 import type { BackedUpCluster } from './cluster.ts';
 
@@ -24,10 +24,12 @@ export async function takeStopped(
 ): Promise<TakenBackup> {
   const driver = storeDriver(settings.store ?? defaultStore);
   if (!driver.durable) throw new CliError(`the objects of this cluster were in ${driver.location}, and are gone`);
-  const place = to ?? placeOf(settings, directory);
+  const location = to ?? backupLocation(settings, directory);
   const log = createLogger('warn');
-  const target = await openPlace(place);
-  const seal = await sealFor(settings, place, (problem) => log.warn('the encryption of backups is weak', { problem }));
+  const target = await openBackupTarget(location);
+  const seal = await sealFor(settings, location, (problem) =>
+    log.warn('the encryption of backups is weak', { problem }),
+  );
   const cleanup = new Cleanup();
   const tools = { clock: systemClock, random: systemRandom, log };
   try {

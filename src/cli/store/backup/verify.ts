@@ -6,7 +6,7 @@ import { listBackups } from '../../../backup/keeping/cluster-backups.ts';
 import { readState, type SavedState } from '../../../backup/restoring/state.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
 import { print } from '../../output/print.ts';
-import { explained, openPlace, placeOf, unsealWith } from '../../up/store/backups/places.ts';
+import { backupLocation, explained, openBackupTarget, unsealWith } from '../../up/store/backups/targets.ts';
 import { scratchDirectory } from '../../up/upgrade/preview/scratch.ts';
 import { type BackedUpCluster, clusterOf } from './cluster.ts';
 import type { VerifyFlags } from './flags.ts';
@@ -35,11 +35,11 @@ interface Found {
   readonly cluster: BackedUpCluster | undefined;
 }
 
-/** A name is looked for in the place of the cluster; anything that is a file is one. */
+/** A name is looked for at the target of the cluster; anything that is a file is one. */
 async function sourceOf(backup: string | undefined, flags: VerifyFlags): Promise<Found> {
   if (backup !== undefined && (await isFile(backup))) return { source: inFile(backup), cluster: undefined };
   const cluster = flags.from === undefined ? await clusterOf(flags) : undefined;
-  const target = await openPlace(flags.from ?? placeOf(cluster!.settings, cluster!.directory));
+  const target = await openBackupTarget(flags.from ?? backupLocation(cluster!.settings, cluster!.directory));
   const backups = await listBackups(target, cluster?.name).catch((error: unknown) => {
     throw explained(error);
   });

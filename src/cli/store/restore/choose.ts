@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type ClusterBackup, listBackups } from '../../../backup/keeping/cluster-backups.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { CliError } from '../../output/cli-error.ts';
-import { explained, isBucket, openPlace, placeOf } from '../../up/store/backups/places.ts';
+import { backupLocation, explained, isBucket, openBackupTarget } from '../../up/store/backups/targets.ts';
 import { type BackedUpCluster, clusterOf } from '../backup/cluster.ts';
 import { takeNow } from '../backup/now.ts';
 import { type BackupSource, inFile, inTarget, isFile } from '../backup/sources.ts';
@@ -32,14 +32,14 @@ export async function chooseBackups(from: string, { at, cluster: wanted }: Wante
     if (found) return { sources: [inFile(resolve(from))], origin: undefined };
   }
   const origin = await clusterAt(from);
-  const place = origin && from === origin.directory ? placeOf(origin.settings, origin.directory) : from;
-  const target = await openPlace(place);
+  const location = origin && from === origin.directory ? backupLocation(origin.settings, origin.directory) : from;
+  const target = await openBackupTarget(location);
   try {
     const cluster = wanted ?? origin?.name;
     let backups = ofOneCluster(await listBackups(target, cluster), target.name);
     const newest = backups.at(-1);
     if (origin && isNewer(at, newest)) {
-      await takeNow(origin, place);
+      await takeNow(origin, location);
       backups = await listBackups(target, origin.name);
     }
     const suitable = at === undefined ? backups.slice(-1) : backups.filter(({ time }) => time >= wholeSeconds(at));
@@ -66,15 +66,15 @@ function isNewer(at: number | undefined, newest: ClusterBackup | undefined): boo
   return at !== undefined && (newest === undefined || at > newest.time);
 }
 
-function ofOneCluster(backups: readonly ClusterBackup[], place: string): readonly ClusterBackup[] {
+function ofOneCluster(backups: readonly ClusterBackup[], location: string): readonly ClusterBackup[] {
   const names = [...new Set(backups.map(({ cluster }) => cluster))];
   if (names.length < 2) return backups;
-  throw new CliError(`${place} has backups of several clusters; choose one with --cluster: ${names.join(', ')}`);
+  throw new CliError(`${location} has backups of several clusters; choose one with --cluster: ${names.join(', ')}`);
 }
 
-function tooNew(at: number | undefined, newest: ClusterBackup | undefined, place: string): CliError {
-  if (!newest || at === undefined) return new CliError(`there are no backups in ${place}`);
+function tooNew(at: number | undefined, newest: ClusterBackup | undefined, location: string): CliError {
+  if (!newest || at === undefined) return new CliError(`there are no backups in ${location}`);
   return new CliError(
-    `the newest backup in ${place} is of ${stamp(newest.time)}, before ${stamp(at)}; where the cluster lives, restore from its data directory: what is newer is taken from there`,
+    `the newest backup in ${location} is of ${stamp(newest.time)}, before ${stamp(at)}; where the cluster lives, restore from its data directory: what is newer is taken from there`,
   );
 }

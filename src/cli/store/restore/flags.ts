@@ -9,7 +9,7 @@ export const restoreFlags = [
     parse: momentOf,
     defaultText: 'that of the newest backup',
   }),
-  flag('--cluster <name>', { help: 'the cluster to restore, where a place has backups of several' }),
+  flag('--cluster <name>', { help: 'the cluster to restore, where a target has backups of several' }),
   ...newClusterFlags,
   ...unsealFlags,
   flag('--start', { help: 'start the cluster, as qd up does' }),

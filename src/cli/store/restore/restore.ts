@@ -9,7 +9,7 @@ import { DEFAULT_NAME, directoryNamed } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { print } from '../../output/print.ts';
 import { withCluster } from '../../process/cluster-process.ts';
-import { unsealWith } from '../../up/store/backups/places.ts';
+import { unsealWith } from '../../up/store/backups/targets.ts';
 import { type BackupSource, contentOf } from '../backup/sources.ts';
 import { chooseBackups } from './choose.ts';
 import { checkEmpty, fillDirectory } from './fill.ts';

@@ -10,9 +10,9 @@ export const backupFlags = [
     default: true,
     remembered: true,
   }),
-  flag('--backup-to <place>', {
+  flag('--backup-to <location>', {
     help: 'where backups go: a directory, or s3://BUCKET/PREFIX, which needs encryption',
-    parse: value.backupPlace,
+    parse: value.backupTarget,
     defaultText: 'DIR/backups',
     remembered: true,
   }),

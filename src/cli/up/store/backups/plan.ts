@@ -6,8 +6,8 @@ import type { Logger } from '../../../../base/log.ts';
 import { storeDriver } from '../../../../store/drivers.ts';
 import { checkWritableDirectory } from '../../../process/writable.ts';
 import type { Settings } from '../../flags.ts';
-import { isBucket, openPlace, placeOf, sealFor } from './places.ts';
-import { takePlace } from './request.ts';
+import { takeRequestedTarget } from './request.ts';
+import { backupLocation, isBucket, openBackupTarget, sealFor } from './targets.ts';
 
 export interface BackupInputs {
   readonly target: BackupTarget;
@@ -21,10 +21,12 @@ export async function readBackupInputs(
   log: Logger,
 ): Promise<BackupInputs | undefined> {
   if (!storeDriver(settings.store).durable) return undefined;
-  const place = placeOf(settings, directory);
-  if (settings.backupTo !== undefined && !isBucket(place)) await checkWritableDirectory('--backup-to', place);
-  const seal = await sealFor(settings, place, (problem) => log.warn('the encryption of backups is weak', { problem }));
-  return { target: await openPlace(place), seal };
+  const location = backupLocation(settings, directory);
+  if (settings.backupTo !== undefined && !isBucket(location)) await checkWritableDirectory('--backup-to', location);
+  const seal = await sealFor(settings, location, (problem) =>
+    log.warn('the encryption of backups is weak', { problem }),
+  );
+  return { target: await openBackupTarget(location), seal };
 }
 
 export function backupPlan(
@@ -38,9 +40,9 @@ export function backupPlan(
     cluster,
     policy,
     isScheduled,
-    async placeFor(id) {
-      const place = await takePlace(directory, id);
-      return place === undefined ? undefined : openPlace(place);
+    async targetFor(id) {
+      const location = await takeRequestedTarget(directory, id);
+      return location === undefined ? undefined : openBackupTarget(location);
     },
   };
 }

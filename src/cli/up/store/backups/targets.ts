@@ -1,4 +1,4 @@
-/** Opens places for backups, and reads the keys that backups are encrypted with. */
+/** Opens targets of backups, and reads the keys that backups are encrypted with. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Seal, SealError, type Unseal } from '../../../../backup/seal.ts';
@@ -9,36 +9,37 @@ import { systemClock } from '../../../../base/time/clock.ts';
 import { CliError } from '../../../output/cli-error.ts';
 import type { BackupFlags } from './flags.ts';
 
-type PlaceFlags = Partial<BackupFlags>;
+type LocationFlags = Partial<BackupFlags>;
 
 /** Where the backups of a cluster go. */
-export const placeOf = ({ backupTo }: PlaceFlags, directory: string) => backupTo ?? join(directory, 'backups');
+export const backupLocation = ({ backupTo }: LocationFlags, directory: string) =>
+  backupTo ?? join(directory, 'backups');
 
-export const isBucket = (place: string) => place.startsWith('s3://');
+export const isBucket = (location: string) => location.startsWith('s3://');
 
 /** Opens a directory or a bucket. Rejects when it cannot be one; whether it can be reached shows when it is used. */
-export async function openPlace(place: string): Promise<BackupTarget> {
+export async function openBackupTarget(location: string): Promise<BackupTarget> {
   const { openTarget } = await import('../../../../backup/targets/open-target.ts');
   const environment = { variables: process.env, home: homedir() };
   const context = { clock: systemClock, random: systemRandom, environment, workingDirectory: process.cwd() };
-  return openTarget(place, context).catch((error) => {
+  return openTarget(location, context).catch((error) => {
     throw explained(error);
   });
 }
 
-/** The seal that the settings of a cluster ask for. Rejects when there is none, and the place is one that others can read. */
+/** The seal that the settings of a cluster ask for. Rejects when there is none, and the target is a bucket. */
 export async function sealFor(
-  settings: PlaceFlags,
-  place: string,
+  settings: LocationFlags,
+  location: string,
   warn: (problem: string) => void,
 ): Promise<Seal | undefined> {
   const { backupPassphraseFile: passphraseFile, backupRecipient: recipients } = settings;
   const created = await createSeal({ passphraseFile, recipients }, systemRandom).catch((error) => {
     throw explained(error);
   });
-  if (!created && isBucket(place)) {
+  if (!created && isBucket(location)) {
     throw new CliError(
-      `backups have the keys of the cluster in them, and ${place} is not on this machine: encrypt them with --backup-passphrase-file or --backup-recipient`,
+      `backups have the keys of the cluster in them, and ${location} is not on this machine: encrypt them with --backup-passphrase-file or --backup-recipient`,
     );
   }
   for (const problem of created?.warnings ?? []) warn(problem);
@@ -53,7 +54,7 @@ export async function unsealWith(keys: UnsealSettings, warn: (problem: string) =
   return created?.unseal;
 }
 
-/** Errors of places and keys explain themselves. */
+/** Errors of targets and keys explain themselves. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof TargetError || error instanceof SealError)) return error;
   return new CliError(error.message, { cause: error });
