@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BACKUPS_PATH, type BackupStatus } from '../../../api/backups.ts';
+import { UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
 import { listBackups } from '../../../backup/keeping/cluster-backups.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import { httpsTransport } from '../../../client/transport/http/https-transport.ts';
@@ -58,7 +59,15 @@ export async function factsOf(flags: ClusterFlags): Promise<Facts> {
   }
 }
 
-const askBackups = async (directory: string) => (await callOwnServer(directory, BACKUPS_PATH)) as BackupStatus;
+/** Undefined for a server of a release that takes no backups. */
+async function askBackups(directory: string): Promise<BackupStatus | undefined> {
+  try {
+    return (await callOwnServer(directory, BACKUPS_PATH)) as BackupStatus;
+  } catch (error) {
+    if (error instanceof UnexpectedCode && error.code === 404) return undefined;
+    throw error;
+  }
+}
 
 async function apiFacts(directory: string): Promise<ApiFacts> {
   const transport = httpsTransport({ ...(await connectionFor({ dataDir: directory })), userAgent: 'qd-status' });

@@ -32,7 +32,8 @@ export async function chooseBackups(from: string, { at, cluster: wanted }: Wante
     if (found) return { sources: [inFile(resolve(from))], origin: undefined };
   }
   const origin = await clusterAt(from);
-  const location = origin && from === origin.directory ? backupLocation(origin.settings, origin.directory) : from;
+  const location =
+    origin && resolve(from) === origin.directory ? backupLocation(origin.settings, origin.directory) : from;
   const target = await openBackupTarget(location);
   try {
     const cluster = wanted ?? origin?.name;
