@@ -20,6 +20,7 @@ import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { measureExpressions } from './expressions.ts';
 import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
+import { measureHistory } from './history.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { measureMachines } from './machines.ts';
@@ -124,6 +125,10 @@ async function main(): Promise<void> {
     await Promise.all([qd.stop(), bare.stop()]);
   }
   await measureManagedFields();
+  await measureHistory({
+    ...{ root, seconds, seed, directory: work, flags: API_ALONE, wanted, record },
+    create: { type: 'create', path: FILL, template: OTHERS, run: 'history' },
+  });
   await measureRights();
   await measureFloods();
   await measureEtcd();
