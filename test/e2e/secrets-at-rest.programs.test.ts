@@ -109,6 +109,23 @@ describe('secrets at rest', () => {
     expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(203);
   });
 
+  test('history has no readable secret, and is re-encrypted with a new key', async () => {
+    const qd = await start();
+    const { body } = await qd.request('POST', SECRETS, secret('one'));
+    const { resourceVersion } = body.metadata;
+    await qd.request('PUT', `${SECRETS}/one`, { body: { ...body, data: { password: 'bmV3' } } });
+    await run('encryption', 'rotate');
+    await expect.poll(async () => (await run('encryption', 'forget')).code, { interval: 250 }).toBe(0);
+    await qd.stop();
+    const history = (await readFile(join(data(), 'history', 'data.mdb'))).toString('latin1');
+    expect(history).toContain('/registry/core/secrets/default/one');
+    for (const text of [PASSWORD, Buffer.from(PASSWORD).toString('base64')]) expect(history).not.toContain(text);
+    const again = await start();
+    // What the store keeps for watches was discarded with the old key.
+    const past = `/history${SECRETS}/one?at=${resourceVersion}`;
+    await expect.poll(async () => (await again.request('GET', past)).body.data?.password).toBe(body.data.password);
+  });
+
   test.skipIf(etcdMissing() !== undefined)('on etcd, a key is removed in the same order', async () => {
     const etcd = await TestEtcd.start();
     try {

@@ -31,10 +31,13 @@ interface ArchiveContext {
 
 /** An archive that is opened when `start` is called. */
 export function archiveOf({ store, directory, limits, clock, log, cleanup }: ArchiveContext): LateArchive {
+  // Without an answer, it begins with the newest revision.
+  const began = Promise.resolve(store.revision()).catch(() => undefined);
   const archive = new LateArchive(async () => {
     const { openArchive } = await import('../../store/archive/open.ts');
     const options = { store, clock, log, ...limits, prefix: ROOT, except: EPHEMERAL_PREFIXES };
-    return openArchive({ directory: archiveIn(directory), ...options });
+    // Whatever a new cluster writes is in its history.
+    return openArchive({ directory: archiveIn(directory), begin: await began, ...options });
   });
   cleanup.add(() => archive.close());
   return archive;

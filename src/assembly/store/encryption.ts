@@ -98,8 +98,8 @@ async function reencrypt({ store, archive, log }: Reencryption, signal: AbortSig
     if (signal.aborted) return false;
     if (count === 0) return true;
     await store.compact(await store.revision());
-    log.info('secrets re-encrypted with the newest key', { count });
     await reencryptArchive(archive, log);
+    log.info('secrets re-encrypted with the newest key', { count });
     return true;
   } catch (error) {
     if (!signal.aborted) log.error('secrets could not be re-encrypted with the newest key', { error });

@@ -6,11 +6,11 @@ import { type Logger, silent } from '../../base/log.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import type { Origin, Store } from '../store.ts';
-import type { Archive, ArchivedChange } from './archive.ts';
+import type { Archive, ArchivedChange, RewritableArchive } from './archive.ts';
 import { type ArchiveOptions, openArchive } from './open.ts';
 
 const directory = await scratchDirectories();
-const opened: Archive[] = [];
+const opened: RewritableArchive[] = [];
 
 afterEach(async () => {
   for (const archive of opened.splice(0)) await archive.close();
@@ -30,7 +30,7 @@ interface Case {
   readonly store: Store;
   readonly clock: ControlledClock;
   readonly options: ArchiveOptions;
-  readonly archive: Archive;
+  readonly archive: RewritableArchive;
 }
 
 async function start(more: Partial<ArchiveOptions> = {}): Promise<Case> {
@@ -50,7 +50,7 @@ async function start(more: Partial<ArchiveOptions> = {}): Promise<Case> {
   return { store: store as Store, clock, options, archive: await open(options) };
 }
 
-async function open(options: ArchiveOptions): Promise<Archive> {
+async function open(options: ArchiveOptions): Promise<RewritableArchive> {
   const archive = await openArchive(options);
   opened.push(archive);
   return archive;
@@ -95,6 +95,21 @@ describe('the archive of a store', () => {
     expect(await archive.get('/registry/b/1', third)).toBeUndefined();
     await expect(archive.get('/registry/a/1', early)).rejects.toMatchObject({ name: 'ArchiveBegins' });
     await expect(archive.get('/registry/a/1', fourth + 1)).rejects.toMatchObject({ name: 'StoreAhead' });
+  });
+
+  it('begins with an earlier revision, while the store has it', async () => {
+    const clock = new ControlledClock();
+    const store = new MemoryStore({ clock });
+    const first = await put(store, 'a/1', '1', alice);
+    const second = await put(store, 'a/1', '2', alice);
+    const { archive } = await start({ store, clock, begin: first });
+    await archive.reached(second);
+    expect(await state(archive, first)).toEqual({ 'a/1': '1' });
+    expect(brief(await changesOf(archive))).toEqual([['a/1', '2', 'alice']]);
+    await store.compact(second);
+    const { archive: late } = await start({ store, clock, begin: first });
+    await late.reached(second);
+    expect(late.bounds().oldest.revision).toBe(second);
   });
 
   it('tells who changed what and when, of one key and of all', async () => {
@@ -253,6 +268,23 @@ describe('the archive of a store', () => {
     expect(await archive.purge({ key: '/registry/secrets/a' })).toEqual({ changes: 1, bytes: 1 });
     const keys = new Set(brief(await changesOf(archive)).map(([key]) => key));
     expect(keys).toEqual(new Set(['secrets/ab', 'secrets/a-b']));
+  });
+
+  it('rewrites values, also those that were not written yet', async () => {
+    const { archive, store } = await start();
+    const first = await put(store, 'secrets/a', 'old1', alice);
+    await archive.reached(first);
+    const second = await put(store, 'secrets/a', 'old2', alice);
+    await put(store, 'pods/a', 'old', alice);
+    const rewrite = ({ value }: { readonly value: Buffer }) => Buffer.from(String(value).replace('old', 'new'));
+    expect(await archive.rewrite('/registry/secrets/', rewrite)).toBe(2);
+    expect(await state(archive, first)).toEqual({ 'secrets/a': 'new1' });
+    expect(await state(archive, second)).toEqual({ 'secrets/a': 'new2' });
+    expect(brief(await changesOf(archive))).toEqual([
+      ['secrets/a', 'new1', 'alice'],
+      ['secrets/a', 'new2', 'alice'],
+      ['pods/a', 'old', 'alice'],
+    ]);
   });
 
   it('records the difference when the store has discarded what was not recorded', async () => {

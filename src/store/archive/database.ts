@@ -18,6 +18,7 @@ import {
   type Place,
   revisionOfIndex,
   type VersionRecord,
+  versionBytes,
 } from './layout.ts';
 
 type Environment = ReturnType<typeof open<Buffer, Buffer>>;
@@ -60,8 +61,11 @@ export interface ArchiveWrite {
 const MAP_BYTES = 64 * 2 ** 30;
 const PAGE_BYTES = 4096;
 
-/** Smaller values are not compressed: each costs the main thread about as much as writing it. */
+/** Smaller values are not compressed. */
 const MIN_COMPRESSED_BYTES = 1_000;
+
+/** lmdb's default, of English words, takes more time than the compression itself. Missing in its types. */
+const NO_DICTIONARY = { dictionary: undefined };
 
 const binary = { keyEncoding: 'binary', encoding: 'binary' } as const;
 
@@ -75,6 +79,8 @@ export class ArchiveDatabase {
   /** The version of the state row. */
   #generation: number;
   #state: ArchiveState;
+  /** The last place of the log. */
+  #last: Place = { revision: 0, index: 0 };
 
   constructor(path: string, { readOnly = false } = {}) {
     this.#environment = open<Buffer, Buffer>({
@@ -89,7 +95,9 @@ export class ArchiveDatabase {
       // Missing in lmdb's types. A transaction begins with its second write.
       ...{ permissionsMode: 0o600, txnStartThreshold: 1 },
     });
-    this.#log = openTable(this.#environment, 'log', { compression: { threshold: MIN_COMPRESSED_BYTES } });
+    this.#log = openTable(this.#environment, 'log', {
+      compression: { threshold: MIN_COMPRESSED_BYTES, ...NO_DICTIONARY },
+    });
     this.#index = openTable(this.#environment, 'index');
     this.#origins = openTable(this.#environment, 'origins');
     this.#meta = openTable(this.#environment, 'meta', { useVersions: true });
@@ -98,6 +106,7 @@ export class ArchiveDatabase {
     if (!state) throw new StoreDamaged('the state of the archive is damaged: its checksum does not match');
     this.#state = state;
     this.#generation = version;
+    for (const key of this.#log.getKeys({ reverse: true, limit: 1 })) this.#last = decodePlace(key);
     if (version === 0 && !readOnly) {
       this.#meta.putSync(STATE, encodeState(EMPTY_ARCHIVE), 1);
       this.#generation = 1;
@@ -120,9 +129,11 @@ export class ArchiveDatabase {
   async write({ versions = [], origins = [], removed = [], originsBefore, state }: ArchiveWrite): Promise<void> {
     const next = this.#generation + 1;
     // Encodes before writing, because lmdb would commit the writes that a callback made before it threw.
-    const written = versions.map((each) => ({
+    const records = encodeAll(versions);
+    const written = versions.map((each, i) => ({
+      isLast: this.#isLast(each),
       place: encodePlace(each),
-      record: encodeVersion(each.version),
+      record: records[i]!,
       key: indexKey(each.version.key, each.revision),
       entry: encodeEntry({ index: each.index, isDeletion: each.version.value === null }),
     }));
@@ -137,8 +148,8 @@ export class ArchiveDatabase {
       }
       for (const place of old) this.#origins.remove(place);
       for (const { place, bytes } of from) this.#origins.put(place, bytes);
-      for (const { place, record, key, entry } of written) {
-        this.#log.put(place, record);
+      for (const { isLast, place, record, key, entry } of written) {
+        append(this.#log, { isLast, place, record });
         this.#index.put(key, entry);
       }
       this.#meta.put(STATE, text, next);
@@ -213,10 +224,40 @@ export class ArchiveDatabase {
     await this.#environment.close();
   }
 
+  /** Reports whether a place is after all others, and remembers it. */
+  #isLast({ revision, index }: Place): boolean {
+    const last = this.#last;
+    const isLast = revision > last.revision || (revision === last.revision && index > last.index);
+    if (isLast) this.#last = { revision, index };
+    return isLast;
+  }
+
   #originsBefore(revision: number): Buffer[] {
     const keys = this.#origins.getKeys({ end: encodePlace({ revision, index: 0 }), limit: MAX_REMOVED_ORIGINS });
     return Array.from(keys as Iterable<Buffer>);
   }
+}
+
+/** Encodes versions into one piece of memory: each piece of its own would cost the garbage collector more than the copy. */
+function encodeAll(versions: readonly PlacedVersion[]): Buffer[] {
+  const sizes = versions.map(({ version }) => versionBytes(version));
+  const memory = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0));
+  let start = 0;
+  return versions.map(({ version }, i) => {
+    const bytes = memory.subarray(start, start + sizes[i]!);
+    start += bytes.length;
+    encodeVersion(version, bytes);
+    return bytes;
+  });
+}
+
+/** Pages that are only appended to are full. Elsewhere LMDB splits them in halves. */
+function append(
+  log: Table,
+  { isLast, place, record }: { readonly isLast: boolean; readonly place: Buffer; readonly record: Buffer },
+): void {
+  const put = log.put as (key: Buffer, value: Buffer, options?: { readonly append: true }) => Promise<boolean>;
+  put.call(log, place, record, isLast ? { append: true } : undefined);
 }
 
 const STATE = Buffer.from('state');

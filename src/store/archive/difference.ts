@@ -12,6 +12,8 @@ export interface DifferenceOptions {
   readonly database: ArchiveDatabase;
   readonly reserve: Reserve;
   readonly clock: Clock;
+  /** The revision that an empty archive begins with, while the store still has it; undefined: the newest. */
+  readonly begin?: number | undefined;
   covers(key: string): boolean;
 }
 
@@ -31,7 +33,7 @@ const PAGE_BYTES = 4096;
 export async function recordPresent(options: DifferenceOptions, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await record(options, signal);
+      await record(options, await startOf(options, attempt), signal);
       return;
     } catch (error) {
       // The store has discarded the state while it was read.
@@ -40,10 +42,14 @@ export async function recordPresent(options: DifferenceOptions, signal: AbortSig
   }
 }
 
-async function record(options: DifferenceOptions, signal: AbortSignal): Promise<void> {
+function startOf({ store, database, begin }: DifferenceOptions, attempt: number): number | Promise<number> {
+  const isBeginning = !database.state.isComplete && attempt === 1;
+  return isBeginning && begin !== undefined ? begin : store.revision();
+}
+
+async function record(options: DifferenceOptions, revision: number, signal: AbortSignal): Promise<void> {
   const { store, database, clock } = options;
   const { state } = database;
-  const revision = await store.revision();
   const writer = new Writer(options, {
     revision,
     isBase: !state.isComplete,

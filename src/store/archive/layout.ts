@@ -63,26 +63,36 @@ const HEADER = 28;
 
 const MAX_REQUEST_BYTES = 255;
 
-export function encodeVersion({ key, value, time, replaced, origin, request, isBase }: VersionRecord): Buffer {
-  const id = request === undefined ? 0 : Buffer.byteLength(request);
-  const hasRequest = id > 0 && id <= MAX_REQUEST_BYTES;
-  const requestBytes = hasRequest ? id : 0;
-  const keyBytes = Buffer.byteLength(key);
-  const start = HEADER + requestBytes + keyBytes;
-  const bytes = Buffer.allocUnsafeSlow(start + (value?.length ?? 0));
+/** Returns the size of an encoded version. */
+export function versionBytes({ key, value, request }: VersionRecord): number {
+  return HEADER + requestBytes(request) + Buffer.byteLength(key) + (value?.length ?? 0);
+}
+
+function requestBytes(request: string | undefined): number {
+  const bytes = request === undefined ? 0 : Buffer.byteLength(request);
+  return bytes > MAX_REQUEST_BYTES ? 0 : bytes;
+}
+
+/** Encodes a version into `bytes`, whose length must be versionBytes(). */
+export function encodeVersion(version: VersionRecord, bytes: Buffer): void {
+  const { key, value, time, replaced, origin, request, isBase } = version;
+  const keyAt = HEADER + requestBytes(request);
+  const valueAt = bytes.length - (value?.length ?? 0);
   bytes[FLAGS] =
-    (value === null ? DELETED : 0) | (isBase ? BASE : 0) | (origin ? WITH_ORIGIN : 0) | (hasRequest ? WITH_REQUEST : 0);
+    (value === null ? DELETED : 0) |
+    (isBase ? BASE : 0) |
+    (origin ? WITH_ORIGIN : 0) |
+    (keyAt > HEADER ? WITH_REQUEST : 0);
   bytes.writeUIntBE(time, TIME, 6);
   bytes.writeUIntBE(replaced, REPLACED, 6);
   bytes.writeUIntBE(origin?.revision ?? 0, ORIGIN, 6);
   bytes.writeUInt16BE(origin?.index ?? 0, ORIGIN + 6);
-  bytes[REQUEST_LENGTH] = requestBytes;
-  bytes.writeUInt16BE(keyBytes, KEY_LENGTH);
-  if (hasRequest) bytes.write(request as string, HEADER);
-  bytes.write(key, HEADER + requestBytes);
-  if (value) bytes.set(value, start);
+  bytes[REQUEST_LENGTH] = keyAt - HEADER;
+  bytes.writeUInt16BE(valueAt - keyAt, KEY_LENGTH);
+  if (keyAt > HEADER) bytes.write(request as string, HEADER);
+  bytes.write(key, keyAt);
+  if (value) bytes.set(value, valueAt);
   bytes.writeUInt32BE(crc32(bytes.subarray(FLAGS)), CHECKSUM);
-  return bytes;
 }
 
 /** Returns undefined when the checksum does not match. */

@@ -28,6 +28,7 @@ export interface LmdbArchiveOptions {
   readonly log: Logger;
   readonly milliseconds: number;
   readonly bytes: number;
+  readonly begin?: number | undefined;
   covers(key: string): boolean;
   /** Called after everything was closed. */
   closed(): Promise<void>;
@@ -90,7 +91,7 @@ export class LmdbArchive implements RewritableArchive {
   async purge({ key, prefix, before }: PurgeRange): Promise<Purged> {
     const { database } = this.#options;
     this.#complete();
-    await this.#recorder.reached(this.#recorder.newest.revision);
+    await this.#level();
     return this.#recorder.exclusively(async () => {
       this.#recorder.forgetRecent();
       const until = Math.min(before ?? database.state.position, database.state.position);
@@ -101,7 +102,7 @@ export class LmdbArchive implements RewritableArchive {
   }
 
   async rewrite(prefix: string, rewritten: Rewrite): Promise<number> {
-    await this.#recorder.reached(this.#recorder.newest.revision);
+    await this.#level();
     return rewritePrefix({ database: this.#options.database, recorder: this.#recorder }, prefix, rewritten);
   }
 
@@ -128,6 +129,11 @@ export class LmdbArchive implements RewritableArchive {
     if (this.#closing) throw new StoreUnavailable('the archive is closed');
     if (!state.isComplete) throw new StoreUnavailable('history is being set up: try again in a moment');
     return state;
+  }
+
+  /** Resolves when everything that was committed before the call is on disk. */
+  async #level(): Promise<void> {
+    await this.#recorder.reached(await this.#options.store.revision());
   }
 
   /** What has been recorded since the last write concerns no key of the archive. */

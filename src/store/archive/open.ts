@@ -25,6 +25,8 @@ export interface ArchiveOptions {
   readonly milliseconds: number;
   /** Size at which the oldest changes are deleted. */
   readonly bytes: number;
+  /** The revision that a new archive begins with, while the store still has it; undefined: the newest. */
+  readonly begin?: number | undefined;
   /** Only keys with this prefix are recorded. */
   readonly prefix: string;
   /** Keys with these prefixes are not recorded. */

@@ -20,6 +20,8 @@ export interface Batch {
 
 /** A version that a status change wrote, which the next one may replace. */
 interface StatusVersion extends Place {
+  /** The version, while it is not on disk. */
+  pending: PlacedVersion | undefined;
   /** Revision of the version before it that is kept. */
   readonly replaced: number;
   /** Time of the first change that was dropped in favour of this one, or its own. */
@@ -28,7 +30,10 @@ interface StatusVersion extends Place {
 
 /** Changes that are not on disk yet. Drops status changes that others follow soon, here and on disk. */
 export class PendingChanges {
-  #versions = new Map<string, PlacedVersion>();
+  #versions: PlacedVersion[] = [];
+  /** Versions that are not written, because others have replaced them. */
+  #dropped = new Set<PlacedVersion>();
+  #statuses: StatusVersion[] = [];
   #removed: RemovedVersion[] = [];
   #origins: NewOrigin[] = [];
   #bytes = 0;
@@ -43,11 +48,11 @@ export class PendingChanges {
   }
 
   get count(): number {
-    return this.#versions.size;
+    return this.#versions.length;
   }
 
   get isEmpty(): boolean {
-    return this.#versions.size === 0 && this.#removed.length === 0;
+    return this.#versions.length === 0 && this.#removed.length === 0;
   }
 
   add({ key, revision, value, previous, origin }: Change, time: number): void {
@@ -62,27 +67,26 @@ export class PendingChanges {
       this.#drop(key, dropped);
       ({ replaced, since } = dropped);
     }
-    if (isStatus) this.#recent.set(key, { ...place, replaced, since });
     this.#bytes += value?.length ?? 0;
-    this.#versions.set(idOf(place), {
-      revision,
-      index,
-      version: {
-        key,
-        value,
-        time,
-        replaced,
-        origin: origin && this.#placeOf(origin, place),
-        request: origin?.request,
-        isBase: false,
-      },
-    });
+    const from = origin && this.#placeOf(origin, place);
+    const request = origin?.request;
+    const pending = { revision, index, version: { key, value, time, replaced, origin: from, request, isBase: false } };
+    this.#versions.push(pending);
+    if (!isStatus) return;
+    const version: StatusVersion = { revision, index, replaced, since, pending };
+    this.#statuses.push(version);
+    this.#recent.set(key, version);
   }
 
   /** Returns everything, and begins anew. */
   take(): Batch {
-    const batch = { versions: [...this.#versions.values()], removed: this.#removed, origins: this.#origins };
-    this.#versions = new Map();
+    const dropped = this.#dropped;
+    const versions = dropped.size > 0 ? this.#versions.filter((each) => !dropped.has(each)) : this.#versions;
+    const batch = { versions, removed: this.#removed, origins: this.#origins };
+    for (const status of this.#statuses) status.pending = undefined;
+    this.#versions = [];
+    this.#dropped = new Set();
+    this.#statuses = [];
     this.#removed = [];
     this.#origins = [];
     this.#bytes = 0;
@@ -101,14 +105,12 @@ export class PendingChanges {
     this.#recent.clear();
   }
 
-  #drop(key: string, place: Place): void {
-    const id = idOf(place);
-    const pending = this.#versions.get(id);
+  #drop(key: string, { revision, index, pending }: StatusVersion): void {
     if (pending) {
-      this.#versions.delete(id);
+      this.#dropped.add(pending);
       this.#bytes -= pending.version.value?.length ?? 0;
     } else {
-      this.#removed.push({ key, revision: place.revision, index: place.index });
+      this.#removed.push({ key, revision, index });
     }
   }
 
@@ -117,7 +119,7 @@ export class PendingChanges {
     const block = Math.floor(place.revision / ORIGIN_BLOCK);
     if (block !== this.#originBlock || this.#originPlaces.size >= MAX_ORIGINS) this.#originPlaces.clear();
     this.#originBlock = block;
-    const id = JSON.stringify([user, client, manager, isStatus]);
+    const id = `${user.length} ${client?.length} ${manager?.length} ${isStatus} ${user}${client}${manager}`;
     const known = this.#originPlaces.get(id);
     if (known) return known;
     this.#originPlaces.set(id, place);
@@ -130,8 +132,6 @@ export class PendingChanges {
 export function originsBefore(revision: number): number {
   return Math.floor(revision / ORIGIN_BLOCK) * ORIGIN_BLOCK;
 }
-
-const idOf = ({ revision, index }: Place) => `${revision}.${index}`;
 
 /** The status versions of the last minutes, by key. */
 class RecentStatus {

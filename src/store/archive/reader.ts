@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { compareKeys, prefixEnd } from '../keys.ts';
-import { type Row, type Rows, StoreAhead } from '../store.ts';
+import { type Origin, type Row, type Rows, StoreAhead } from '../store.ts';
 import { ArchiveBegins, type ArchivedChange, type ChangeRange, type StateOptions } from './archive.ts';
 import type { ArchiveDatabase, PlacedVersion, Snapshot } from './database.ts';
 import { type IndexEntry, indexEnd, indexKey, keyOfIndex, MAX_INDEX, type Place, revisionOfIndex } from './layout.ts';
@@ -133,6 +133,7 @@ export class ArchiveReader {
     const snapshot = this.#database.snapshot();
     try {
       const changes: ArchivedChange[] = [];
+      const origins = new Origins(this.#database, snapshot);
       let through = 0;
       let count = 0;
       for (const placed of this.#versions(range, snapshot)) {
@@ -142,7 +143,7 @@ export class ArchiveReader {
         through = placed.revision;
         const { version } = placed;
         if (version && !version.isBase && version.key.startsWith(range.prefix ?? '')) {
-          changes.push(this.#change(placed as PlacedVersion, snapshot));
+          changes.push(changeOf(placed as PlacedVersion, origins));
         }
       }
       return { changes, through, more: false };
@@ -174,11 +175,27 @@ export class ArchiveReader {
       yield { ...place, version: this.#database.version(key, place, snapshot) };
     }
   }
+}
 
-  #change({ revision, version }: PlacedVersion, snapshot: Snapshot): ArchivedChange {
-    const { key, value, time, replaced, origin: place, request } = version;
-    const origin = place && this.#database.origin(place, snapshot);
-    return { key, revision, time, origin: origin && { ...origin, request }, value, replaced };
+function changeOf({ revision, version }: PlacedVersion, origins: Origins): ArchivedChange {
+  const { key, value, time, replaced, origin: place, request } = version;
+  const origin = place && origins.at(place);
+  return { key, revision, time, origin: origin && { ...origin, request }, value, replaced };
+}
+
+/** Origins of one page of changes: most have the same. */
+class Origins {
+  readonly #known = new Map<string, Origin | undefined>();
+
+  constructor(
+    private readonly database: ArchiveDatabase,
+    private readonly snapshot: Snapshot,
+  ) {}
+
+  at(place: Place): Origin | undefined {
+    const id = `${place.revision}.${place.index}`;
+    if (!this.#known.has(id)) this.#known.set(id, this.database.origin(place, this.snapshot));
+    return this.#known.get(id);
   }
 }
 

@@ -15,6 +15,7 @@ export interface RecorderOptions {
   readonly retention: Retention;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly begin?: number | undefined;
   /** Reports whether the changes of a key are recorded. */
   covers(key: string): boolean;
 }
