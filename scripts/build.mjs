@@ -35,15 +35,22 @@ const FUNCTION = {
 /** V8 compiles for the flags that it runs with, and not at all where Node applies source maps. */
 const NO_OPTIONS = { NODE_OPTIONS: '' };
 
-/** Builds, unless dist/ is newer than all sources. `keepsCode`: with the code that V8 compiles, which takes longer than the rest. */
-export async function build({ keepsCode = true } = {}) {
+/**
+ * Builds, unless dist/ is newer than all sources. `keepsCode`: with the code that V8 compiles, which takes longer than the rest.
+ * `hasMaps`: with source maps.
+ */
+export async function build({ keepsCode = true, hasMaps = true } = {}) {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
-  const front = await hashed({ 'qd.front': 'src/cli/entries/front.ts' });
-  const keeper = await hashed({ 'qd.keeper': 'src/cli/entries/keeper.ts' });
-  const daemon = await hashed({ 'qd.network': 'src/cli/entries/network-daemon.ts' });
-  const yaml = await hashed({ 'qd.yaml': 'src/cli/entries/yaml.ts' });
+  const maps = { sourcemap: hasMaps && 'linked' };
+  const parts = {
+    'qd.front': 'src/cli/entries/front.ts',
+    'qd.keeper': 'src/cli/entries/keeper.ts',
+    'qd.network': 'src/cli/entries/network-daemon.ts',
+    'qd.yaml': 'src/cli/entries/yaml.ts',
+  };
+  const [front, keeper, daemon, yaml] = await hashed(parts, maps);
   const constants = {
     BUILD: JSON.stringify(provenance()),
     FRONT_NAME: JSON.stringify(front),
@@ -51,12 +58,12 @@ export async function build({ keepsCode = true } = {}) {
     DAEMON_NAME: JSON.stringify(daemon),
     YAML_NAME: JSON.stringify(yaml),
   };
-  const main = await hashed({ 'qd.main': 'src/cli/entries/qd.ts' }, { define: constants, ...FUNCTION });
-  const agent = await hashed({ 'qd.agent': 'src/cli/entries/qd-agent.ts' }, { define: constants, ...FUNCTION });
+  const both = { 'qd.main': 'src/cli/entries/qd.ts', 'qd.agent': 'src/cli/entries/qd-agent.ts' };
+  const [main, agent] = await hashed(both, { define: constants, ...FUNCTION, ...maps });
   // With line breaks and the names of source files: its traces, and the line that Node prints of an uncaught error, are for
   // people who test their own programs, and most of them run Node without source maps.
   const readable = { minifyWhitespace: false };
-  const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable });
+  const [testing] = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable, ...maps });
   const programs = {
     'qd.next': 'src/cli/entries/launch.ts',
     'qdfed.next': 'src/cli/entries/qdfed.ts',
@@ -83,10 +90,16 @@ export async function build({ keepsCode = true } = {}) {
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 
-/** Builds a bundle whose name contains a hash of its content, and returns the name. */
-async function hashed(entryPoint, options = {}) {
-  const written = await bundle(entryPoint, { entryNames: '[name]-[hash]', metafile: true, ...options });
-  return basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
+/**
+ * Builds bundles whose names contain a hash of their content, and returns the names in the order of the entry points. What they
+ * have in common is parsed once.
+ */
+async function hashed(entryPoints, options) {
+  const { metafile } = await bundle(entryPoints, { entryNames: '[name]-[hash]', metafile: true, ...options });
+  const outputs = Object.entries(metafile.outputs);
+  return Object.values(entryPoints).map((source) =>
+    basename(outputs.find(([, output]) => output.entryPoint === source)[0]),
+  );
 }
 
 /** The commit that the program is built from: the same sources give the same program. */

@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 /** What a build needs; `node_modules` is linked. */
 const SOURCES = ['src', 'scripts', 'bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'];
 
-const BUILD = `await (await import('./scripts/build.mjs')).build({ keepsCode: false })`;
+const BUILD = `await (await import('./scripts/build.mjs')).build({ keepsCode: false, hasMaps: false })`;
 
 export interface BuiltRelease {
   readonly version: string;
