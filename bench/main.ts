@@ -26,6 +26,7 @@ import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './
 import { measureMachines } from './machines.ts';
 import { costOfManagedFields } from './managed-fields.ts';
 import { measureRollingUpdate, measureRollout } from './nodes.ts';
+import { measurePast } from './past.ts';
 import { measurePods } from './pods/figures.ts';
 import { costOfPolicy } from './policies.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
@@ -124,6 +125,7 @@ async function main(): Promise<void> {
   } finally {
     await Promise.all([qd.stop(), bare.stop()]);
   }
+  await measurePast({ root, directory: join(work, 'past'), flags: API_ALONE, wanted, record });
   await measureManagedFields();
   await measureHistory({
     ...{ root, seconds, seed, directory: work, flags: API_ALONE, wanted, record },

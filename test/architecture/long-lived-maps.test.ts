@@ -147,6 +147,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#objects': 'one call',
     '#deletedUids': 'one call',
     '#deletedNamespaces': 'one call',
+    '#deletedTables': 'one call',
     users: 'one call',
   },
 };

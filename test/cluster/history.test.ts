@@ -12,6 +12,7 @@ import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
+import { CustomResourceDefinition } from '../../src/kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
@@ -133,6 +134,44 @@ it('a change back returns what a controller made of the change', async () => {
   expect(actions(await undo({ since }))).toEqual(['update Deployment web']);
   const { spec } = await client.of(Deployment).in('shop').get('web');
   expect(spec.template.spec.containers[0]!.image).toBe('i');
+});
+
+it('custom objects come back after their definition', async () => {
+  const { client, clock, directFor } = cluster;
+  const definition = {
+    metadata: { name: 'gizmos.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'gizmos', kind: 'Gizmo' },
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true },
+          schema: { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } },
+        },
+      ],
+    },
+  };
+  const gizmos = { apiVersion: 'example.com/v1', plural: 'gizmos', namespace: 'shop' };
+  const gizmo = { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: 'one' }, size: 3 };
+  await client.of(CustomResourceDefinition).create(definition as any);
+  await cluster.eventually(async () => cluster.server.registry.resource('example.com/v1', 'gizmos') !== undefined);
+  await directFor(admin)({ ...gizmos, verb: 'create', body: gizmo });
+  await clock.advance(1_000);
+  const since = now();
+  await clock.advance(1_000);
+  await client.of(CustomResourceDefinition).delete('gizmos.example.com');
+  await cluster.eventually(async () => cluster.server.registry.resource('example.com/v1', 'gizmos') === undefined);
+  await clock.advance(5_000);
+  const first = await undo({ since });
+  expect(actions(first)).toContain('create CustomResourceDefinition gizmos.example.com');
+  expect(first.items).toContainEqual(
+    expect.objectContaining({ action: 'conflict', name: 'one', reason: expect.stringContaining('no kind gizmos') }),
+  );
+  await cluster.eventually(async () => cluster.server.registry.resource('example.com/v1', 'gizmos') !== undefined);
+  expect(actions(await undo({ since }))).toEqual(['create Gizmo one']);
+  const reply = await directFor(admin)({ ...gizmos, verb: 'get', name: 'one' });
+  expect(reply).toMatchObject({ item: { object: { size: 3 } } });
 });
 
 describe('a user who may only read the ConfigMaps of a namespace', () => {

@@ -2,10 +2,12 @@
 
 import { clientContent } from '../../../../api/undo/content.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
+import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
+import { CustomResourceDefinition } from '../../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { ArchivedChange } from '../../../../store/archive/archive.ts';
 import { parseStored } from '../../../objects/cache/entry/stored-object.ts';
-import { parseKey } from '../../../objects/cache/keys.ts';
+import { parseKey, tableName } from '../../../objects/cache/keys.ts';
 import { isIn } from '../all-changes.ts';
 import { isComponent } from './component.ts';
 
@@ -76,13 +78,16 @@ interface ReadChanges {
   get(key: string, revision: number): Promise<{ readonly value: Buffer } | undefined>;
 }
 
-const ROOT_OF_NAMESPACES = 'core/namespaces';
+const NAMESPACES = tableName(Namespace);
+const DEFINITIONS = tableName(CustomResourceDefinition);
 
 export class ChangeSet {
   readonly #objects = new Map<string, Tracked>();
   /** UIDs of objects, and names of namespaces, whose deletion is part of the set. */
   readonly #deletedUids = new Set<string>();
   readonly #deletedNamespaces = new Set<string>();
+  /** Tables of kinds whose definition was deleted. */
+  readonly #deletedTables = new Set<string>();
 
   constructor(
     private readonly archive: ReadChanges,
@@ -133,12 +138,16 @@ export class ChangeSet {
     tracked.isDeletionOfSet = true;
     if (object?.metadata.uid) this.#deletedUids.add(object.metadata.uid);
     const parts = parseKey(tracked.key);
-    if (parts?.table === ROOT_OF_NAMESPACES) this.#deletedNamespaces.add(parts.name);
+    if (parts?.table === NAMESPACES) this.#deletedNamespaces.add(parts.name);
+    // A definition is named `PLURAL.GROUP`.
+    const [plural = '', ...group] = parts?.name.split('.') ?? [];
+    if (parts?.table === DEFINITIONS) this.#deletedTables.add(tableName({ group: group.join('.'), plural }));
   }
 
-  /** Reports whether an object was deleted because the set deleted its namespace or an owner. */
+  /** Reports whether an object was deleted because the set deleted its namespace, its kind or an owner. */
   #isCascade(key: string, { object }: State): boolean {
-    if (this.#deletedNamespaces.has(parseKey(key)?.namespace ?? '')) return true;
+    const { namespace = '', table = '' } = parseKey(key) ?? {};
+    if (this.#deletedNamespaces.has(namespace) || this.#deletedTables.has(table)) return true;
     return object?.metadata.ownerReferences?.some(({ uid }) => this.#deletedUids.has(uid)) ?? false;
   }
 
