@@ -36,8 +36,12 @@ const programs: Readonly<Record<string, Command>> = {
 
 /** The help of a command, which is asked for in this process: starting a program for each takes half a minute. */
 function helpOf(program: string, path: readonly string[]): string {
+  return commandAt(program, path)?.helpInformation() ?? '';
+}
+
+function commandAt(program: string, path: readonly string[]): Command | undefined {
   const find = (command: Command | undefined, name: string) => command?.commands.find((each) => each.name() === name);
-  return path.reduce(find, programs[program])?.helpInformation() ?? '';
+  return path.reduce(find, programs[program]);
 }
 
 /** Names under the heading `Commands:` of a help, besides `help` itself. */
@@ -57,6 +61,8 @@ function whyUnknownQd(program: string, args: readonly string[]): string | undefi
     const names = subcommandsOf(helpOf(program, path));
     const [next] = rest;
     if (names.length === 0 || next === undefined || next.startsWith('-')) break;
+    // A command may have arguments as well, such as `qd history KIND`.
+    if (!names.includes(next) && commandAt(program, path)?.registeredArguments.length) break;
     if (!names.includes(next)) return `${[program, ...path].join(' ')} has no command ${next}`;
     path.push(next);
     rest = rest.slice(1);
