@@ -141,16 +141,6 @@ export function plainItem(object: KubeObject): ListedItem {
   };
 }
 
-/** Returns an item that exists as JSON, and is parsed only on demand. */
-export function encodedItem(json: Buffer): Item {
-  return {
-    get object() {
-      return JSON.parse(json.toString());
-    },
-    json: () => json,
-  };
-}
-
 /** Creates the item for an object that was not stored, converted from the stored version to that of the call. */
 export function unstored(resource: Resource, object: KubeObject): MaybeAsync<Item> {
   return whenReady(fromHub(resource, object), (shown) => {

@@ -3,14 +3,13 @@ import { badRequest } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import { ArchiveBegins, type ArchivedChange } from '../../../store/archive/archive.ts';
 import type { Row } from '../../../store/store.ts';
-import { encodedItem } from '../../objects/body/body.ts';
 import type { SplicedBytes } from '../../objects/cache/entry/encoding.ts';
 import { prepare } from '../../objects/cache/entry/prepare.ts';
 import { keyOf } from '../../objects/cache/keys.ts';
 import type { Reader } from '../../objects/ports.ts';
 import type { ApiRequest } from '../../objects/registry/registry.ts';
 import { type ChangedKind, changeOf } from './change.ts';
-import { changeListJson, type ListedChange } from './change-list.ts';
+import { changeListItem, type ListedChange } from './change-list.ts';
 import { type ChangePage, type ChangeQuery, readChanges } from './change-page.ts';
 import { type MomentPorts, newestRevision, revisionOf } from './moment.ts';
 import { pastEntry } from './past-entry.ts';
@@ -33,7 +32,7 @@ export async function changesOf(core: Ports, request: ApiRequest): Promise<Objec
     name === undefined
       ? page.changes.map((change) => ({ change: changeOf(change, changed) }))
       : await changesWithStates(core, request, { page, changed });
-  return { type: 'object', item: encodedItem(changeListJson(page, items)) };
+  return { type: 'object', item: changeListItem(page, items) };
 }
 
 /** What a client may ask for. */

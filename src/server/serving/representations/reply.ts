@@ -1,4 +1,5 @@
 import type {
+  Item,
   ListReply,
   ObjectReply,
   Reply,
@@ -10,7 +11,6 @@ import type {
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { memoized } from '../../../base/collections/memoized.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { encodedItem } from '../../objects/body/body.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { Shaping } from './forms.ts';
@@ -61,6 +61,16 @@ function writtenList(reply: ListReply, sources: readonly Source[], shaping: Shap
 
 function tableOptions({ form, include, resource, now }: Shaping): TableOptions {
   return { resource, version: form.version, include, now: now(), headers: true };
+}
+
+/** Returns an item that exists as JSON, and is parsed only if YAML is requested. */
+function encodedItem(json: Buffer): Item {
+  return {
+    get object() {
+      return JSON.parse(json.toString());
+    },
+    json: () => json,
+  };
 }
 
 export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {

@@ -55,22 +55,15 @@ class State {
 
 /** Collects the changes of an object while the archive is read, oldest first. */
 class Tracked {
-  before = 0;
   readonly users = new Set<string>();
   conflict: ArchivedChange | undefined;
-  isInSet = false;
   /** True when the set began the deletion of the object. */
   isDeletionOfSet = false;
-  /** The last state that was read; undefined until one was. */
-  last: State | undefined;
 
-  constructor(readonly key: string) {}
-
-  join({ revision, origin }: ArchivedChange): void {
-    if (!this.isInSet) this.before = revision - 1;
-    this.isInSet = true;
-    this.users.add(origin?.user ?? '');
-  }
+  constructor(
+    readonly key: string,
+    readonly before: number,
+  ) {}
 }
 
 interface ReadChanges {
@@ -98,27 +91,29 @@ export class ChangeSet {
   async add(change: ArchivedChange): Promise<void> {
     const { key, origin, revision, value } = change;
     if (origin?.isStatus || !parseKey(key)) return;
-    const tracked = this.#objects.get(key) ?? new Tracked(key);
-    this.#objects.set(key, tracked);
-    const previous = tracked.last ?? (await this.#stateBefore(change));
     const next = new State(value);
-    tracked.last = next;
-    const isDeletion = !value || (next.isTerminating && !previous.isTerminating);
+    const tracked = this.#objects.get(key);
     const isSelected = revision <= this.range.until && this.#isIn(key) && this.#isOfUser(origin?.user);
-    const isCascade = () => isDeletion && isComponent(origin?.user) && this.#isCascade(key, previous);
-    if (isSelected || (!tracked.isInSet && isCascade())) {
-      tracked.join(change);
-      if (isDeletion) this.#deleted(tracked, previous);
-    } else if (tracked.isInSet && !this.#isExplained(tracked, change, { previous, next })) {
+    const mayBeCascade = !tracked && (!value || next.isTerminating) && isComponent(origin?.user);
+    // Most changes are those of components, and need no look at the object.
+    if (!tracked && !isSelected && !mayBeCascade) return;
+    const previous = await this.#stateBefore(change);
+    const isDeletion = !value || (next.isTerminating && !previous.isTerminating);
+    if (isSelected || (mayBeCascade && isDeletion && this.#isCascade(key, previous))) {
+      const joined = tracked ?? new Tracked(key, revision - 1);
+      this.#objects.set(key, joined);
+      joined.users.add(origin?.user ?? '');
+      if (isDeletion) this.#deleted(joined, previous);
+    } else if (tracked && !this.#isExplained(tracked, change, { previous, next })) {
       tracked.conflict ??= change;
     }
   }
 
   /** The objects of the set, in the order of their first changes. */
   get objects(): readonly ChangedObject[] {
-    return [...this.#objects.values()]
-      .filter(({ isInSet }) => isInSet)
-      .map(({ key, before, users, conflict }) => ({ key, before, users: [...users], conflict }));
+    return [...this.#objects.values()].map(({ key, before, users, conflict }) => {
+      return { key, before, users: [...users], conflict };
+    });
   }
 
   async #stateBefore({ key, revision, replaced }: ArchivedChange): Promise<State> {

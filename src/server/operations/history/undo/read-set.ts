@@ -1,4 +1,5 @@
 /** Reads the objects of a set: before it, and now. */
+import { badRequest } from '../../../../api/errors.ts';
 import type { UndoItem } from '../../../../api/undo/undo-set.ts';
 import { IPAddress } from '../../../../kinds/groups/networking/ip-address.ts';
 import type { Kind } from '../../../../kinds/kind.ts';
@@ -29,11 +30,18 @@ export interface ReadSet {
 /** Rows that follow from others: addresses and ports belong to Services. */
 const DERIVED: ReadonlySet<string> = new Set([tableName(IPAddress), tableName(PORTS)]);
 
+/** Limit for the changes that are read for one undo, of whatever objects and users. */
+const MAX_CHANGES = 500_000;
+
 type Ports = Pick<OperationPorts, 'archive' | 'cache' | 'registry' | 'authorizer' | 'turns'>;
 
 export async function readSet(core: Ports, { range, user, signal }: UndoCall): Promise<ReadSet> {
   const set = new ChangeSet(core.archive, range);
+  let read = 0;
   for await (const change of core.archive.changes({ prefix: ROOT, after: range.since })) {
+    if (++read > MAX_CHANGES) {
+      throw badRequest(`undo: more than ${MAX_CHANGES} changes were made since then: choose a later moment`);
+    }
     if (!DERIVED.has(parseKey(change.key)?.table ?? '')) await set.add(change);
     const pause = core.turns.pause();
     if (pause) await pause;
