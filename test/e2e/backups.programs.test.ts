@@ -220,6 +220,17 @@ describe('a backup', () => {
     expect(await readdir(scratch)).toEqual(['copy.qdbackup']);
   });
 
+  test('of one of several clusters at a target is chosen by its name', async () => {
+    const to = join(scratch, 'shared');
+    await mkdir(to);
+    for (const name of ['dev', 'prod']) await copyFile(backup, join(to, `${name}-20260101T000000Z-hourly.qdbackup`));
+    expect(await restore(to)).toMatchObject({ code: 1, stderr: expect.stringContaining('--cluster: dev, prod') });
+    const restored = await restore(to, '--cluster', 'prod');
+    expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('from prod-20260101T000000Z-hourly') });
+    const missing = await runQd(['backup', 'rm', 'dev-20250101T000000Z-hourly.qdbackup', '--from', to]);
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('has no backup dev-20250101') });
+  });
+
   test.each([
     [['--at', '2020-01-01T00:00:00Z'], 'no backup reaches back to that moment'],
     [['--at', '2120-01-01T00:00:00Z'], 'is in the future'],
