@@ -30,10 +30,16 @@ const FREE_LISTS: TreeRules = { nodeFlags: 0, compare: (a, b) => transaction(a) 
  * at the first damage: then nothing in the file can be trusted.
  */
 export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
+  const steps = structureSteps(at, meta, tables);
+  while (!steps.next().done);
+}
+
+/** Does the same, and yields before each page. */
+export function* structureSteps(at: DataFile, meta: Meta, tables: Tables): Generator<void> {
   checkLength(at, meta);
   const pages = new Pages(at, meta);
   const trees = new Map<string, Tree>();
-  walkTree(pages, meta.main, TABLES, (key, value) => {
+  yield* walkTree(pages, meta.main, TABLES, (key, value) => {
     // The name has a trailing zero.
     const name = key.toString('latin1', 0, key.length - 1);
     if (key.at(-1) !== 0 || !Object.hasOwn(tables, name))
@@ -45,10 +51,10 @@ export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
   });
   for (const [name, { visit }] of Object.entries(tables)) {
     const tree = trees.get(name);
-    if (tree) walkTree(pages, tree, TABLE, visit);
+    if (tree) yield* walkTree(pages, tree, TABLE, visit);
   }
   // Free pages are checked when all pages in use are known.
-  walkTree(pages, meta.free, FREE_LISTS, (_, row) => checkFreePages(pages, row));
+  yield* walkTree(pages, meta.free, FREE_LISTS, (_, row) => checkFreePages(pages, row));
 }
 
 /** Throws when the file is far too short for the pages in use. */

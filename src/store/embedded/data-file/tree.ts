@@ -32,9 +32,9 @@ const IN_A_COPY = 1;
 /** Keys must be at or after the first bound, and before the second. */
 type Bounds = readonly [from: Buffer | undefined, to: Buffer | undefined];
 
-/** Visits all entries of a tree in order, after checking everything that LMDB relies on. */
-export function walkTree(pages: Pages, tree: Tree, rules: TreeRules, visit: Visit): void {
-  new TreeWalk(pages, tree, rules, visit).run();
+/** Visits all entries of a tree in order, after checking everything that LMDB relies on. Yields before each page. */
+export function walkTree(pages: Pages, tree: Tree, rules: TreeRules, visit: Visit): Iterable<void> {
+  return new TreeWalk(pages, tree, rules, visit).run();
 }
 
 class TreeWalk {
@@ -49,10 +49,10 @@ class TreeWalk {
     private readonly visit: Visit,
   ) {}
 
-  run(): void {
+  *run(): Generator<void> {
     const { root, depth } = this.tree;
     if (depth > MAX_DEPTH || (root === undefined) !== (depth === 0)) throw new Error(`a tree has ${depth} levels`);
-    if (root !== undefined) this.#walk(root, 1, [undefined, undefined]);
+    if (root !== undefined) yield* this.#walk(root, 1, [undefined, undefined]);
     const found = this.#found;
     for (const [what, count] of Object.entries(found)) {
       const expected = this.tree[what as keyof typeof found];
@@ -60,7 +60,8 @@ class TreeWalk {
     }
   }
 
-  #walk(page: number, level: number, bounds: Bounds): void {
+  *#walk(page: number, level: number, bounds: Bounds): Generator<void> {
+    yield;
     this.pages.claim(page, 1, IN_USE);
     this.#levels[level] ??= Buffer.allocUnsafe(this.pages.meta.pageSize);
     const bytes = this.#levels[level] as Buffer;
@@ -72,7 +73,7 @@ class TreeWalk {
     // LMDB ignores the first key of a branch.
     this.#checkOrder(page, bytes, kind === BRANCH ? 1 : 0, count, bounds);
     if (kind === LEAF) this.#leaf(page, bytes, count);
-    else this.#branch(bytes, count, level, bounds);
+    else yield* this.#branch(bytes, count, level, bounds);
   }
 
   #checkOrder(page: number, bytes: Buffer, first: number, count: number, [from, to]: Bounds): void {
@@ -88,13 +89,13 @@ class TreeWalk {
     if (to && before && compare(before, to) >= 0) throw disordered(page);
   }
 
-  #branch(bytes: Buffer, count: number, level: number, [from, to]: Bounds): void {
+  *#branch(bytes: Buffer, count: number, level: number, [from, to]: Bounds): Generator<void> {
     this.#found.branchPages++;
     for (let i = 0; i < count; i++) {
       const node = nodeAt(bytes, i);
       const lower = i === 0 ? from : keyOf(bytes, node);
       const upper = i === count - 1 ? to : keyOf(bytes, nodeAt(bytes, i + 1));
-      this.#walk(childOf(bytes, node), level + 1, [lower, upper]);
+      yield* this.#walk(childOf(bytes, node), level + 1, [lower, upper]);
     }
   }
 
