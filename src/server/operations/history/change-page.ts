@@ -25,6 +25,8 @@ export interface ChangePage {
 
 /** Limit for the values of a page. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** Number of changes between checks of the clock. */
+const STEP = 32;
 /** Limit for the changes that are read for one page: a page may end without having reached its limit. */
 const MAX_READ = 50_000;
 
@@ -44,10 +46,13 @@ export async function readChanges(
     if (isFull && change.revision !== last) return { revision: until, changes, next: String(last) };
     last = change.revision;
     read++;
-    const pause = turns.pause();
-    if (pause) await pause;
-    signal?.throwIfAborted();
-    if (!(await matches(change))) continue;
+    if (read % STEP === 0) {
+      const pause = turns.pause();
+      if (pause) await pause;
+      signal?.throwIfAborted();
+    }
+    const isMatch = matches(change);
+    if (!(isMatch instanceof Promise ? await isMatch : isMatch)) continue;
     changes.push(change);
     bytes += change.value?.length ?? 0;
   }

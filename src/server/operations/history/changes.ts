@@ -6,6 +6,7 @@ import type { Row } from '../../../store/store.ts';
 import type { SplicedBytes } from '../../objects/cache/entry/encoding.ts';
 import { prepare } from '../../objects/cache/entry/prepare.ts';
 import { keyOf } from '../../objects/cache/keys.ts';
+import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import type { Reader } from '../../objects/ports.ts';
 import type { ApiRequest } from '../../objects/registry/registry.ts';
 import { type ChangedKind, changeOf } from './change.ts';
@@ -16,6 +17,8 @@ import { pastEntry } from './past-entry.ts';
 
 type Ports = MomentPorts & Pick<Reader, 'turns'>;
 
+/** Number of changes between checks of the clock. */
+const STEP = 32;
 /** Number of changes in an answer when the client sets no limit. */
 const DEFAULT_LIMIT = 500;
 
@@ -76,22 +79,22 @@ async function changesWithStates(core: Ports, request: ApiRequest, { page, chang
   for (const [index, change] of page.changes.entries()) {
     const { value, key, revision, replaced } = change;
     const isFollowed = page.changes[index + 1]?.revision === replaced;
+    const object = value ? stateOf(core, request, { key, revision, value }) : undefined;
+    const before = replaced > 0 && !isFollowed ? stateBefore(core, request, change) : undefined;
     items.push({
       change: changeOf(change, changed),
-      object: value ? await stateOf(core, request, { key, revision, value }) : undefined,
-      before: replaced > 0 && !isFollowed ? await stateBefore(core, request, change) : undefined,
+      object: object instanceof Promise ? await object : object,
+      before: before && (await before),
     });
-    const pause = core.turns.pause();
+    const pause = index % STEP === 0 ? core.turns.pause() : undefined;
     if (pause) await pause;
   }
   return items;
 }
 
-async function stateOf(core: Ports, { resource }: ApiRequest, row: Row): Promise<SplicedBytes> {
+function stateOf(core: Ports, { resource }: ApiRequest, row: Row): MaybeAsync<SplicedBytes> {
   const entry = pastEntry(core.cache, row);
-  const preparing = prepare([entry], resource);
-  if (preparing) await preparing;
-  return entry.view(resource).jsonSource();
+  return whenReady(prepare([entry], resource), () => entry.view(resource).jsonSource());
 }
 
 /** Returns the state before a change; undefined when it is older than the archive. */
