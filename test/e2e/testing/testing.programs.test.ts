@@ -101,7 +101,7 @@ describe('a cluster for tests', () => {
     expect(again.metadata.uid).not.toBe(uid);
 
     const tooFar = await command('get', 'cm', '--at', '10 days ago');
-    expect(tooFar).toMatchObject({ code: 1, stderr: expect.stringContaining('history of this server begins at') });
+    expect(tooFar).toMatchObject({ code: 1, stderr: expect.stringContaining('history of this cluster begins at') });
     expect((await command('get', 'nothing')).stderr).toContain('no kind that is called nothing');
   });
 
