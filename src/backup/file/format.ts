@@ -21,8 +21,8 @@ export type BlockKind = (typeof BLOCK_KINDS)[number];
 export const BLOCK_HEAD_BYTES = 1 + 4 + 4;
 export const CHECKSUM_BYTES = 16;
 
-/** Size at which a block is written: a millisecond of compression. */
-export const FULL_BLOCK_BYTES = 64 * 1024;
+/** Size at which a block is written. Each takes a quarter of a megabyte of zlib's, which counts for the garbage collector. */
+export const FULL_BLOCK_BYTES = 512 * 1024;
 /** Maximum size of the content of a block: one record may be larger than a full block. */
 export const MAX_BLOCK_BYTES = 128 * 2 ** 20;
 /** Maximum size of what is not objects: settings, keys. */

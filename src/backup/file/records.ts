@@ -51,17 +51,18 @@ export function decodeHistory(content: Buffer): HistoryRecord[] {
 const rowOf = ({ key, revision, value }: RawRecord): SavedRow => ({ key, revision, value });
 
 function encode({ type, key, revision, replaced, time, value, origin }: RawRecord): readonly Buffer[] {
-  const keyBytes = Buffer.from(key);
   const originBytes = origin === undefined ? NOTHING : Buffer.from(JSON.stringify(origin));
-  const fixed = Buffer.allocUnsafe(FIXED_BYTES);
-  fixed.writeUInt8(TYPES.indexOf(type), 0);
-  fixed.writeUInt32BE(keyBytes.length, 1);
-  fixed.writeUInt32BE(value.length, 5);
-  fixed.writeUInt32BE(originBytes.length, 9);
-  fixed.writeBigUInt64BE(BigInt(revision), 13);
-  fixed.writeBigUInt64BE(BigInt(replaced), 21);
-  fixed.writeBigUInt64BE(BigInt(Math.max(0, Math.round(time))), 29);
-  return [fixed, keyBytes, value, originBytes];
+  const keyBytes = Buffer.byteLength(key);
+  const head = Buffer.allocUnsafe(FIXED_BYTES + keyBytes);
+  head.writeUInt8(TYPES.indexOf(type), 0);
+  head.writeUInt32BE(keyBytes, 1);
+  head.writeUInt32BE(value.length, 5);
+  head.writeUInt32BE(originBytes.length, 9);
+  head.writeBigUInt64BE(BigInt(revision), 13);
+  head.writeBigUInt64BE(BigInt(replaced), 21);
+  head.writeBigUInt64BE(BigInt(Math.max(0, Math.round(time))), 29);
+  head.write(key, FIXED_BYTES);
+  return [head, value, originBytes];
 }
 
 function decode(content: Buffer): RawRecord[] {

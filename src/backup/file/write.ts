@@ -39,12 +39,12 @@ export async function* writeBackup({
     return bytes;
   };
   yield hashed(MAGIC);
-  yield hashed(await block('about', [json(about)]));
-  yield hashed(await block('files', [json(files)]));
+  yield hashed(await block('about', json(about)));
+  yield hashed(await block('files', json(files)));
   const changes = yield* blocks('changes', encoded(history, encodeHistory), digest);
   const count = yield* blocks('rows', encoded(rows, encodeRow), digest);
   const end: BackupEnd = { rows: count, changes, damaged: damaged() };
-  yield await block('end', [json({ ...end, digest: digest.digest('hex') })]);
+  yield await block('end', json({ ...end, digest: digest.digest('hex') }));
   return end;
 }
 
@@ -60,30 +60,48 @@ async function* blocks(
   records: AsyncIterable<readonly Buffer[]>,
   digest: Hash,
 ): AsyncGenerator<Uint8Array, number> {
-  let parts: Buffer[] = [];
-  let bytes = 0;
+  const collected = new CollectedBlock();
   let count = 0;
   const flush = async () => {
-    const done = await block(kind, parts);
+    const done = await block(kind, collected.content);
     digest.update(done);
-    parts = [];
-    bytes = 0;
+    collected.clear();
     return done;
   };
   for await (const record of records) {
-    for (const part of record) {
-      parts.push(part);
-      bytes += part.length;
-    }
+    collected.add(record);
     count++;
-    if (bytes >= FULL_BLOCK_BYTES) yield await flush();
+    if (collected.content.length >= FULL_BLOCK_BYTES) yield await flush();
   }
-  if (parts.length > 0) yield await flush();
+  if (collected.content.length > 0) yield await flush();
   return count;
 }
 
-async function block(kind: BlockKind, parts: readonly Buffer[]): Promise<Buffer> {
-  const content = Buffer.concat(parts);
+/** Collects one block after the other in the same memory: new memory for each keeps the garbage collector busy. */
+class CollectedBlock {
+  #memory = Buffer.allocUnsafeSlow(2 * FULL_BLOCK_BYTES);
+  #bytes = 0;
+
+  get content(): Buffer {
+    return this.#memory.subarray(0, this.#bytes);
+  }
+
+  add(parts: readonly Buffer[]): void {
+    const bytes = parts.reduce((sum, { length }) => sum + length, this.#bytes);
+    if (bytes > this.#memory.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * bytes);
+      this.content.copy(larger);
+      this.#memory = larger;
+    }
+    for (const part of parts) this.#bytes += part.copy(this.#memory, this.#bytes);
+  }
+
+  clear(): void {
+    this.#bytes = 0;
+  }
+}
+
+async function block(kind: BlockKind, content: Buffer): Promise<Buffer> {
   if (content.length > MAX_BLOCK_BYTES) {
     throw new RangeError(`a record of ${content.length} bytes is larger than a backup takes, ${MAX_BLOCK_BYTES}`);
   }

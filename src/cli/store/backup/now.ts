@@ -12,8 +12,8 @@ import { type BackedUpCluster, clusterOf } from './cluster.ts';
 import type { NowFlags } from './flags.ts';
 import { bytesText } from './text.ts';
 
-/** The program answers at once, and is asked again after this time. */
-const INTERVAL_MS = 250;
+/** The program answers at once, and is asked again after this time: soon at first. */
+const INTERVALS_MS = [100, 250, 500, 1_000];
 
 type Taken = NonNullable<RequestedBackup['taken']>;
 
@@ -41,12 +41,12 @@ async function askRunning(directory: string, pid: number, to: string | undefined
   let status = await call(`${BACKUPS_PATH}?id=${id}`, 'POST').catch((cause: unknown) => {
     throw new CliError(`the cluster is running as process ${pid}, and cannot be asked: ${reasonOf(cause)}`, { cause });
   });
-  for (;;) {
+  for (let asked = 0; ; asked++) {
     const { request } = status;
     if (request?.id !== id) throw new CliError('another backup was asked for meanwhile; qd backup ls lists all');
     if (request.taken) return request.taken;
     if (request.state !== 'running') throw new CliError(`the backup failed: ${request.message}`);
-    await sleep(systemClock, INTERVAL_MS);
+    await sleep(systemClock, INTERVALS_MS[Math.min(asked, INTERVALS_MS.length - 1)]!);
     status = await call(BACKUPS_PATH, 'GET').catch(async (cause: unknown) => {
       if (await findClusterProcess(directory)) return status;
       throw new CliError('the program that runs the cluster has ended; run qd backup now again', { cause });
