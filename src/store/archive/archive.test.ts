@@ -1,4 +1,4 @@
-import { appendFile, readdir, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
@@ -364,6 +364,16 @@ describe('the archive of a store', () => {
     await again.close();
     await appendFile(join(options.directory, 'data.mdb'), Buffer.alloc(4096));
     await open(options);
+  });
+
+  it('is closed also where its mark cannot be written', async () => {
+    const { archive, store, options } = await start();
+    await archive.reached(await put(store, 'a/1', '1'));
+    await mkdir(join(options.directory, 'clean'));
+    await archive.close();
+    await rm(join(options.directory, 'clean'), { recursive: true });
+    const again = await open(options);
+    expect(await state(again, await store.revision())).toEqual({ 'a/1': '1' });
   });
 
   it('writes nothing while nothing changes', async () => {

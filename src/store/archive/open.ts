@@ -60,7 +60,7 @@ class OtherStore extends Error {
 }
 
 async function openIn(options: ArchiveOptions): Promise<RewritableArchive> {
-  const { directory, store, clock } = options;
+  const { directory, store, clock, log } = options;
   const path = join(directory, ARCHIVE_FILE);
   await makeDirectories(directory, 0o700);
   await chmod(directory, 0o700);
@@ -81,7 +81,7 @@ async function openIn(options: ArchiveOptions): Promise<RewritableArchive> {
       database,
       reserve,
       covers: coverage(options),
-      closed: () => markClean(directory, path),
+      closed: () => markClean(directory, path, log),
     });
     archive.start();
     return archive;
@@ -128,9 +128,14 @@ async function check(directory: string, path: string): Promise<void> {
   if (found !== undefined && found !== mark) await checkArchiveFile(path);
 }
 
-async function markClean(directory: string, path: string): Promise<void> {
-  const identity = await identityOf(path);
-  if (identity !== undefined) await writeFile(join(directory, CLEAN), identity, { mode: 0o600 });
+/** Without the mark, as on a full disk, the next start checks the file. */
+async function markClean(directory: string, path: string, log: Logger): Promise<void> {
+  try {
+    const identity = await identityOf(path);
+    if (identity !== undefined) await writeFile(join(directory, CLEAN), identity, { mode: 0o600 });
+  } catch (error) {
+    log.warn('history was not marked as complete, so the next start checks it', { error });
+  }
 }
 
 async function identityOf(path: string): Promise<string | undefined> {
