@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { head } from '../../base/metrics/text.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { EPHEMERAL_PREFIXES, ROOT } from '../../server/objects/cache/keys.ts';
-import type { Archive } from '../../store/archive/archive.ts';
+import type { Archive, Moment } from '../../store/archive/archive.ts';
 import { LateArchive } from '../../store/archive/late-archive.ts';
 import type { Store } from '../../store/store.ts';
 import type { Cleanup } from '../cleanup.ts';
@@ -32,7 +32,7 @@ interface ArchiveContext {
 /** An archive that is opened when `start` is called. */
 export function archiveOf({ store, directory, limits, clock, log, cleanup }: ArchiveContext): LateArchive {
   // Without an answer, it begins with the newest revision.
-  const began = Promise.resolve(store.revision()).catch(() => undefined);
+  const began = momentOf(store, clock).catch(() => undefined);
   const archive = new LateArchive(async () => {
     const { openArchive } = await import('../../store/archive/open.ts');
     const options = { store, clock, log, ...limits, prefix: ROOT, except: EPHEMERAL_PREFIXES };
@@ -41,6 +41,10 @@ export function archiveOf({ store, directory, limits, clock, log, cleanup }: Arc
   });
   cleanup.add(() => archive.close());
   return archive;
+}
+
+async function momentOf(store: Pick<Store, 'revision'>, clock: Clock): Promise<Moment> {
+  return { revision: await store.revision(), time: clock.now() };
 }
 
 /** Opens the archive in the background. A server does its work without one. */

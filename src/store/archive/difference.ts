@@ -3,6 +3,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Reserve } from '../embedded/commit/reserve.ts';
 import { compareKeys } from '../keys.ts';
 import { type Row, type Store, StoreCompacted } from '../store.ts';
+import type { Moment } from './archive.ts';
 import type { ArchiveDatabase, PlacedVersion, RemovedVersion } from './database.ts';
 import { MAX_INDEX } from './layout.ts';
 import { ArchiveReader } from './reader.ts';
@@ -12,8 +13,8 @@ export interface DifferenceOptions {
   readonly database: ArchiveDatabase;
   readonly reserve: Reserve;
   readonly clock: Clock;
-  /** The revision that an empty archive begins with, while the store still has it; undefined: the newest. */
-  readonly begin?: number | undefined;
+  /** What an empty archive begins with, while the store still has it; undefined: the newest revision. */
+  readonly begin?: Moment | undefined;
   covers(key: string): boolean;
 }
 
@@ -42,18 +43,18 @@ export async function recordPresent(options: DifferenceOptions, signal: AbortSig
   }
 }
 
-function startOf({ store, database, begin }: DifferenceOptions, attempt: number): number | Promise<number> {
+async function startOf({ store, database, begin, clock }: DifferenceOptions, attempt: number): Promise<Moment> {
   const isBeginning = !database.state.isComplete && attempt === 1;
-  return isBeginning && begin !== undefined ? begin : store.revision();
+  return (isBeginning && begin) || { revision: await store.revision(), time: clock.now() };
 }
 
-async function record(options: DifferenceOptions, revision: number, signal: AbortSignal): Promise<void> {
-  const { store, database, clock } = options;
+async function record(options: DifferenceOptions, { revision, time }: Moment, signal: AbortSignal): Promise<void> {
+  const { store, database } = options;
   const { state } = database;
   const writer = new Writer(options, {
     revision,
     isBase: !state.isComplete,
-    time: Math.max(clock.now(), state.positionTime),
+    time: Math.max(time, state.positionTime),
   });
   await removeUnfinished(options);
   const known = new ArchiveReader(database);

@@ -28,7 +28,7 @@ export interface LmdbArchiveOptions {
   readonly log: Logger;
   readonly milliseconds: number;
   readonly bytes: number;
-  readonly begin?: number | undefined;
+  readonly begin?: Moment | undefined;
   covers(key: string): boolean;
   /** Called after everything was closed. */
   closed(): Promise<void>;

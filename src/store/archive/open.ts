@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { Reserve } from '../embedded/commit/reserve.ts';
 import { StoreFormat, StoreTorn } from '../embedded/errors.ts';
 import { type Store, StoreDamaged } from '../store.ts';
-import type { RewritableArchive } from './archive.ts';
+import type { Moment, RewritableArchive } from './archive.ts';
 import { checkArchiveFile } from './check.ts';
 import { ArchiveDatabase } from './database.ts';
 import { ARCHIVE_FORMAT, MAX_KEY_BYTES } from './layout.ts';
@@ -25,8 +25,8 @@ export interface ArchiveOptions {
   readonly milliseconds: number;
   /** Size at which the oldest changes are deleted. */
   readonly bytes: number;
-  /** The revision that a new archive begins with, while the store still has it; undefined: the newest. */
-  readonly begin?: number | undefined;
+  /** What a new archive begins with, while the store still has it; undefined: the newest revision. */
+  readonly begin?: Moment | undefined;
   /** Only keys with this prefix are recorded. */
   readonly prefix: string;
   /** Keys with these prefixes are not recorded. */

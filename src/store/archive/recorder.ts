@@ -2,6 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import { isFull, type Reserve } from '../embedded/commit/reserve.ts';
 import { type Change, type Store, StoreCompacted, StoreFull, StoreUnavailable, type Subscription } from '../store.ts';
+import type { Moment } from './archive.ts';
 import type { ArchiveDatabase } from './database.ts';
 import { recordPresent } from './difference.ts';
 import type { ArchiveState } from './layout.ts';
@@ -15,7 +16,7 @@ export interface RecorderOptions {
   readonly retention: Retention;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly begin?: number | undefined;
+  readonly begin?: Moment | undefined;
   /** Reports whether the changes of a key are recorded. */
   covers(key: string): boolean;
 }
