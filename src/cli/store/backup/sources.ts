@@ -28,21 +28,27 @@ const SEALED = Buffer.from('age-encryption.org/');
 
 /** The content of a backup, decrypted when it is encrypted. */
 export async function* contentOf({ name, open }: BackupSource, unseal: Unseal | undefined): AsyncGenerator<Uint8Array> {
-  const { start, all } = await peeked(open(), SEALED.length);
+  const { start, all, close } = await peeked(open(), SEALED.length);
   try {
     if (!start.equals(SEALED)) yield* all;
     else if (unseal) yield* unseal.opened(all);
     else throw new CliError(`${name} is encrypted: name its key with --passphrase-file or --identity`);
   } catch (error) {
     throw explained(error);
+  } finally {
+    await close();
   }
 }
 
+interface Peeked {
+  readonly start: Buffer;
+  readonly all: AsyncIterable<Uint8Array>;
+  /** Ends the stream, also if nothing was read of `all`: a download would keep its connection. */
+  close(): Promise<unknown>;
+}
+
 /** Returns the first bytes of a stream, and the whole stream. */
-async function peeked(
-  content: AsyncIterable<Uint8Array>,
-  bytes: number,
-): Promise<{ readonly start: Buffer; readonly all: AsyncIterable<Uint8Array> }> {
+async function peeked(content: AsyncIterable<Uint8Array>, bytes: number): Promise<Peeked> {
   const rest = content[Symbol.asyncIterator]();
   let start = Buffer.alloc(0);
   while (start.length < bytes) {
@@ -53,12 +59,8 @@ async function peeked(
     start = Buffer.concat([start, value]);
   }
   async function* all() {
-    try {
-      yield start;
-      for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-    } finally {
-      await rest.return?.();
-    }
+    yield start;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
   }
-  return { start: start.subarray(0, bytes), all: all() };
+  return { start: start.subarray(0, bytes), all: all(), close: async () => rest.return?.() };
 }
